@@ -1,0 +1,42 @@
+#include "cmd/command.h"
+
+#include <string.h>
+
+const option_desc option_table[OPTION_COUNT] = {
+#define X(id, name, letter, argument, what) {name, letter, argument, what},
+    OPTION_LIST(X)
+#undef X
+};
+
+#define BIT(id) (UINT32_C(1) << (id))
+
+enum {
+    ALWAYS = BIT(OPT_HELP) | BIT(OPT_VERSION),
+    REPORTS = ALWAYS | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT),
+    SIMULATES = REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DETAILS) | BIT(OPT_THREADS) | BIT(OPT_QUIET) | BIT(OPT_DEFINE),
+};
+
+const command command_table[] = {
+    {"run", "CONFIG", 1, 1, SIMULATES, "simulate the cases of a config file",
+     "Simulates every case of CONFIG on its machine and reports predicted times, where the transactions went and what\n"
+     "limited each case; beside measured times where the config has them. Ctrl-C ends early and reports what is done.",
+     run_command},
+    {"plan", "", 0, 0, SIMULATES | BIT(OPT_SHAPE) | BIT(OPT_SRC) | BIT(OPT_DST),
+     "choose a copy strategy for two layouts",
+     "Says how an array should be copied between two layouts, and why. With a machine, simulates every strategy that\n"
+     "applies and ranks them; says of the others why they do not apply.",
+     plan_command},
+    {"machines", "[NAME]", 0, 1, REPORTS, "list the machines, or the figures of one",
+     "Lists the machine descriptions that were found, or shows one.", machines_command},
+    {"metrics", "", 0, 0, REPORTS, "list the metrics of the reports",
+     "Lists every metric of the CSV and JSON reports: name, unit, meaning.", metrics_command},
+    {"help", "[COMMAND]", 0, 1, ALWAYS, "show the help of a command", "Shows the help of a command.", help_command},
+};
+const size_t command_count = sizeof command_table / sizeof *command_table;
+
+const command *command_find(const char *name) {
+    for (size_t i = 0; i < command_count; i++)
+        if (strcmp(command_table[i].name, name) == 0)
+            return &command_table[i];
+    return NULL;
+}

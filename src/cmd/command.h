@@ -1,0 +1,95 @@
+/* command.h - the subcommands and their options as data: parsing, --help and suggestions all read these tables. */
+#ifndef COALIGN_CMD_COMMAND_H
+#define COALIGN_CMD_COMMAND_H
+
+#include "base/status.h"
+#include "report/report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* X(enumerator, long name, letter or 0, argument's name or NULL for a flag, meaning) */
+#define OPTION_LIST(X)                                                                                                 \
+    X(OPT_MACHINE, "machine", 'm', "NAME", "machine to simulate: a name of `coalign machines` or a file")              \
+    X(OPT_DEFINE, "define", 'D', "KEY=VALUE", "override a key of the config; may be repeated")                         \
+    X(OPT_SHAPE, "shape", 0, "DATASET", "shape and element type: '[8192][8192]i32'")                                   \
+    X(OPT_SRC, "src", 0, "LMAD", "source layout: '1:[(8192,8193),(8192,1)]'; default row-major")                       \
+    X(OPT_DST, "dst", 0, "LMAD", "destination layout; default row-major")                                              \
+    X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
+    X(OPT_FORMAT, "format", 0, "FORMAT", "text (default), json or csv")                                                \
+    X(OPT_OUTPUT, "output", 'o', "FILE",                                                                               \
+      "write there instead of stdout; may be repeated; - is stdout;\n"                                                 \
+      "the suffixes .json and .csv choose the format")                                                                 \
+    X(OPT_THREADS, "threads", 0, "N", "host threads (default: all); the results do not depend on it")                  \
+    X(OPT_QUIET, "quiet", 'q', NULL, "nothing on stderr but errors")                                                   \
+    X(OPT_HELP, "help", 'h', NULL, "this text")                                                                        \
+    X(OPT_VERSION, "version", 0, NULL, "version and commit")
+
+typedef enum option_id {
+#define X(id, name, letter, argument, what) id,
+    OPTION_LIST(X)
+#undef X
+        OPTION_COUNT
+} option_id;
+
+typedef struct option_desc {
+    const char *name;
+    char letter;
+    const char *argument;
+    const char *what;
+} option_desc;
+
+extern const option_desc option_table[OPTION_COUNT];
+
+/* The parsed command line. Strings point into argv. Release with arguments_free. */
+typedef struct arguments {
+    const char *machine, *shape, *src, *dst;
+    const char **defines;
+    size_t define_count;
+    const char **outputs;
+    size_t output_count;
+    const char **operands;
+    size_t operand_count;
+    report_format format;
+    uint32_t threads; /* >= 1 */
+    bool details, quiet, help, version;
+} arguments;
+
+typedef struct command {
+    const char *name;
+    const char *operands; /* as shown in the usage line */
+    size_t operands_min, operands_max;
+    uint32_t options; /* bit per option_id */
+    const char *summary;
+    const char *about; /* the paragraph of its --help */
+    status (*run)(const arguments *args, message *m);
+} command;
+
+extern const command command_table[];
+extern const size_t command_count;
+
+/* NULL when there is none. */
+const command *command_find(const char *name);
+
+/* Parses argv[0 .. argc) (without program and command name) against what `c` takes; c NULL: --help and --version only.
+ * ERR_INPUT names the option at fault and the nearest known one. With --help or --version the operands are not
+ * checked. */
+status arguments_parse(arguments *args, const command *c, int argc, char **argv, message *m);
+void arguments_free(arguments *args);
+
+/* The help of the program (c NULL) or of one command. */
+void help_print(FILE *out, const command *c);
+
+/* "0.1.0 (ab12cd34ef)" */
+const char *coalign_version(void);
+
+/* One subcommand a file. */
+status run_command(const arguments *args, message *m);
+status plan_command(const arguments *args, message *m);
+status machines_command(const arguments *args, message *m);
+status metrics_command(const arguments *args, message *m);
+status help_command(const arguments *args, message *m);
+
+#endif

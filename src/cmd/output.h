@@ -1,0 +1,40 @@
+/* output.h - where results go: stdout, or files that appear whole or not at all.
+ *
+ * A file is written beside its final name and renamed at the end, so that a failure leaves the old one untouched. What
+ * is not a regular file (a device, a pipe) is written directly.
+ */
+#ifndef COALIGN_CMD_OUTPUT_H
+#define COALIGN_CMD_OUTPUT_H
+
+#include "cmd/command.h"
+
+#include <stdio.h>
+
+typedef struct output {
+    FILE *stream;
+    char *path, *temporary; /* NULL for stdout; temporary NULL when written directly */
+    report_format format;
+} output;
+
+typedef struct outputs {
+    output *list;
+    size_t count;
+} outputs;
+
+/* Opens what -o asks for (stdout when nothing) before any work is done. ERR_IO. Free with outputs_close in any case. */
+status outputs_open(outputs *o, const arguments *args, message *m);
+
+/* Writes the records to each and puts the files in place. */
+status outputs_report(outputs *o, const arguments *args, const char *title, const run_record *records, size_t count,
+                      message *m);
+
+/* Flushes and puts the files in place, for what was written to list[i].stream by other means. */
+status outputs_commit(outputs *o, message *m);
+
+/* Removes what was not committed. */
+void outputs_close(outputs *o);
+
+/* Columns of text for a stream: the terminal's width; REPORT_WIDTH when it is no terminal. */
+size_t output_width(FILE *stream);
+
+#endif

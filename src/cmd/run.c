@@ -1,0 +1,131 @@
+#include "base/mem.h"
+#include "cmd/output.h"
+#include "cmd/place.h"
+#include "cmd/simulate.h"
+#include "config/experiment_config.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/* A case on its way to a record; the record's texts point here. */
+typedef struct run_case {
+    const experiment_case *what;
+    copy_options options;
+    int64_t src_base, dst_base;
+    char strategy[STRATEGY_LABEL_MAX];
+    plan_text reason; /* "" unless the plan chose */
+} run_case;
+
+typedef struct run {
+    experiment experiment;
+    run_case *cases;
+    run_record *records;
+    size_t done;
+} run;
+
+static status prepare_case(run_case *c, const experiment_case *what, message *m) {
+    c->what = what;
+    c->options = what->options;
+    c->src_base = what->src_base;
+    c->dst_base = what->dst_base;
+    if (!what->placed)
+        TRY(place_copy(&what->copy, &c->src_base, &c->dst_base, m));
+    if (what->automatic) {
+        plan_options o = plan_options_default();
+        o.general = what->options;
+        o.src_base = c->src_base;
+        o.dst_base = c->dst_base;
+        copy_plan plan;
+        TRY(plan_copy(&what->copy, &o, &plan, m));
+        c->options.strategy = plan.options.strategy;
+        c->reason = plan.reason;
+    }
+    strategy_label(c->strategy, sizeof c->strategy, &c->options);
+    return OK;
+}
+
+/* Puts the case's place in front of the message, unless it names one already. */
+static status with_place(status s, const experiment_case *what, message *m) {
+    message inner = *m;
+    if (s == ERR_INPUT && *what->place && strncmp(inner.text, what->place, strlen(what->place)) != 0)
+        fail(m, s, "%s: case '%s': %.600s", what->place, what->name, inner.text);
+    return s;
+}
+
+static status prepare(run *r, const arguments *args, message *m) {
+    config_overrides overrides = {args->defines, args->define_count};
+    TRY(experiment_load(args->operands[0], args->machine, &overrides, &r->experiment, m));
+    size_t count = r->experiment.case_count;
+    r->cases = mem_zero(count, sizeof *r->cases);
+    r->records = mem_zero(count, sizeof *r->records);
+    if (!r->cases || !r->records)
+        return fail(m, ERR_MEMORY, "not enough memory for %zu cases", count);
+    for (size_t i = 0; i < count; i++)
+        TRY(with_place(prepare_case(&r->cases[i], &r->experiment.cases[i], m), &r->experiment.cases[i], m));
+    return OK;
+}
+
+static status simulate(run *r, const arguments *args, message *m) {
+    size_t count = r->experiment.case_count;
+    progress bar = progress_start(count, args->quiet);
+    status s = OK;
+    for (size_t i = 0; i < count && s == OK; i++) {
+        const run_case *c = &r->cases[i];
+        run_record *record = &r->records[i];
+        *record = (run_record){.case_name = c->what->name,
+                               .strategy = c->strategy,
+                               .dataset = c->what->dataset,
+                               .plan_reason = c->reason.text,
+                               .measured_us = c->what->measured_us,
+                               .measured_low_us = c->what->measured_low_us,
+                               .measured_high_us = c->what->measured_high_us};
+        bar.index = i;
+        bar.name = c->what->name;
+        s = simulate_copy(&r->experiment.mach, &c->what->copy, &c->options, c->src_base, c->dst_base, args->threads,
+                          &bar, record, m);
+        s = with_place(s, c->what, m);
+        r->done += s == OK;
+    }
+    progress_clear(&bar);
+    return s;
+}
+
+static double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void say_cost(const run *r, const arguments *args, double seconds) {
+    struct rusage usage;
+    if (args->quiet || getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    fprintf(stderr, "%zu of %zu cases simulated in %.1f s on %u host thread%s, peak memory %ld MiB\n", r->done,
+            r->experiment.case_count, seconds, (unsigned)args->threads, args->threads == 1 ? "" : "s",
+            usage.ru_maxrss / 1024);
+}
+
+static status run_all(run *r, outputs *o, const arguments *args, message *m) {
+    TRY(prepare(r, args, m));
+    TRY(outputs_open(o, args, m));
+    double start = seconds_now();
+    status s = simulate(r, args, m);
+    /* After Ctrl-C: what is done is reported, and the exit status says that it is not all. */
+    if (s != OK && !(s == ERR_INTERRUPTED && r->done > 0))
+        return s;
+    TRY(outputs_report(o, args, r->experiment.title, r->records, r->done, m));
+    say_cost(r, args, seconds_now() - start);
+    return s;
+}
+
+status run_command(const arguments *args, message *m) {
+    run r = {0};
+    outputs o = {0};
+    status s = run_all(&r, &o, args, m);
+    outputs_close(&o);
+    experiment_free(&r.experiment);
+    mem_free(r.cases);
+    mem_free(r.records);
+    return s;
+}

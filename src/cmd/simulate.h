@@ -1,0 +1,20 @@
+/* simulate.h - one copy from its description to a record: place the arrays, build the kernel, run it. */
+#ifndef COALIGN_CMD_SIMULATE_H
+#define COALIGN_CMD_SIMULATE_H
+
+#include "cmd/progress.h"
+#include "layout/plan.h"
+#include "report/record.h"
+
+enum { STRATEGY_LABEL_MAX = 64 };
+
+/* What people call the variant: "transpose_default", "general sorted", "general sorted 32-bit x4". Returns buffer. */
+char *strategy_label(char *buffer, size_t size, const copy_options *o);
+
+/* Fills the record's launch figures and counters; names and measured times are the caller's. The arrays lie at the
+ * given addresses (place.h chooses some). The conservation laws are always checked. Errors as copy_kernel_build,
+ * sim_run. */
+status simulate_copy(const machine *mach, const copy_desc *copy, const copy_options *options, int64_t src_base,
+                     int64_t dst_base, uint32_t threads, progress *p, run_record *r, message *m);
+
+#endif

@@ -1,0 +1,352 @@
+#include "config/experiment_config.h"
+
+#include "base/mem.h"
+#include "config/machine_config.h"
+#include "layout/syntax.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LENGTH(a) (sizeof(a) / sizeof *(a))
+
+static const char machine_prefix[] = "machine.";
+
+enum { STRATEGY_AUTO, STRATEGY_FIRST }; /* positions in strategy_names */
+
+#define X(id, name) name,
+static const char *const strategy_names[] = {"auto", STRATEGY_LIST(X) NULL};
+#undef X
+static const char *const index_names[] = {"64", "32", "invariant", NULL};
+
+/* A case as it is written. Empty texts and NAN: not given. */
+typedef struct raw_case {
+    char name[EXPERIMENT_NAME_MAX];
+    char dataset[EXPERIMENT_TEXT_MAX], view[64], permutation[EXPERIMENT_TEXT_MAX];
+    char shape[EXPERIMENT_TEXT_MAX], src[EXPERIMENT_TEXT_MAX], dst[EXPERIMENT_TEXT_MAX];
+    int strategy, index;
+    uint32_t elements_per_thread;
+    bool sorted, signed_sort, collapse;
+    uint64_t src_base_bytes, dst_base_bytes;
+    double measured_us;
+} raw_case;
+
+static const raw_case raw_default = {
+    .elements_per_thread = 1,
+    .sorted = true,
+    .measured_us = NAN,
+    .src_base_bytes = UINT64_MAX,
+    .dst_base_bytes = UINT64_MAX,
+};
+
+#define FIELD(member, its_kind, low, high, names)                                                                      \
+    {                                                                                                                  \
+        .key = #member, .kind = its_kind, .optional = true, .offset = offsetof(raw_case, member), .min = low,          \
+        .max = high, .choices = names                                                                                  \
+    }
+#define TEXT(member) FIELD(member, FIELD_TEXT, 0, sizeof(((raw_case *)0)->member), NULL)
+
+/* The keys that `defaults` takes come first. */
+enum { DEFAULTABLE = 14 };
+static const field case_fields[] = {
+    TEXT(dataset),
+    TEXT(view),
+    TEXT(permutation),
+    TEXT(shape),
+    TEXT(src),
+    TEXT(dst),
+    FIELD(strategy, FIELD_CHOICE, 0, 0, strategy_names),
+    FIELD(index, FIELD_CHOICE, 0, 0, index_names),
+    FIELD(elements_per_thread, FIELD_COUNT, 1, 8, NULL),
+    FIELD(sorted, FIELD_FLAG, 0, 0, NULL),
+    FIELD(signed_sort, FIELD_FLAG, 0, 0, NULL),
+    FIELD(collapse, FIELD_FLAG, 0, 0, NULL),
+    FIELD(src_base_bytes, FIELD_SIZE, 0, 0x1p62, NULL),
+    FIELD(dst_base_bytes, FIELD_SIZE, 0, 0x1p62, NULL),
+    TEXT(name),
+    FIELD(measured_us, FIELD_NUMBER, 1e-6, 1e15, NULL),
+    {.key = "measured_ci95_us", .kind = FIELD_LIST, .optional = true},
+};
+_Static_assert(LENGTH(case_fields) == DEFAULTABLE + 3, "name and the measured keys come last");
+
+typedef struct case_reader {
+    const config *c;
+    const config_setting_t *group;    /* the case */
+    const config_setting_t *defaults; /* may be NULL */
+    message *m;
+} case_reader;
+
+/* Where a key of the case was given: the case, else the defaults, else (not given) the case itself. */
+static const config_setting_t *origin_of(const case_reader *r, const char *key) {
+    const config_setting_t *s = config_member(r->group, key);
+    if (!s && r->defaults)
+        s = config_member(r->defaults, key);
+    return s ? s : r->group;
+}
+
+/* A complaint of the layout room about the text of a key. */
+static status text_fault(const case_reader *r, const char *key, const message *why) {
+    return config_fail(r->c, origin_of(r, key), r->m, "'%s': %s", key, why->text);
+}
+
+static status read_view(const case_reader *r, const raw_case *raw, copy_desc *copy) {
+    message why = {{0}};
+    dataset d;
+    if (parse_dataset(raw->dataset, &d, &why) != OK)
+        return text_fault(r, "dataset", &why);
+    const char *view = *raw->view ? raw->view : "copy";
+    const char *permutation = *raw->permutation ? raw->permutation : NULL;
+    if (view_copy(view, &d, permutation, copy, &why) != OK)
+        return text_fault(r, *raw->view ? "view" : "dataset", &why);
+    return OK;
+}
+
+static status read_side(const case_reader *r, const char *key, const char *text, const dataset *shape, lmad *l) {
+    message why = {{0}};
+    if (*text ? parse_lmad(text, l, &why) != OK : lmad_row_major(shape->size, shape->rank, l, &why) != OK)
+        return text_fault(r, *text ? key : "shape", &why);
+    return OK;
+}
+
+static status read_layouts(const case_reader *r, const raw_case *raw, copy_desc *copy) {
+    message why = {{0}};
+    dataset shape;
+    if (parse_dataset(raw->shape, &shape, &why) != OK)
+        return text_fault(r, "shape", &why);
+    *copy = (copy_desc){.element_bytes = shape.element_bytes};
+    TRY(read_side(r, "src", raw->src, &shape, &copy->src));
+    TRY(read_side(r, "dst", raw->dst, &shape, &copy->dst));
+    const lmad *sides[] = {&copy->src, &copy->dst};
+    static const char *const keys[] = {"src", "dst"};
+    for (size_t i = 0; i < LENGTH(sides); i++)
+        if (sides[i]->rank != shape.rank || memcmp(sides[i]->size, shape.size, shape.rank * sizeof *shape.size) != 0)
+            return config_fail(r->c, origin_of(r, keys[i]), r->m, "'%s': the sizes are not those of 'shape', %s",
+                               keys[i], raw->shape);
+    return OK;
+}
+
+static status read_copy(const case_reader *r, const raw_case *raw, copy_desc *copy) {
+    bool by_view = *raw->dataset || *raw->view || *raw->permutation;
+    bool by_layout = *raw->shape || *raw->src || *raw->dst;
+    char label[EXPERIMENT_NAME_MAX + 16];
+    config_label(label, sizeof label, r->group);
+    if (by_view && by_layout)
+        return config_fail(r->c, r->group, r->m,
+                           "%s mixes 'dataset', 'view', 'permutation' with 'shape', 'src', 'dst': use one set", label);
+    if (by_view ? !*raw->dataset : !*raw->shape)
+        return config_fail(r->c, r->group, r->m, "%s lacks the key '%s'", label,
+                           by_view || !by_layout ? "dataset" : "shape");
+    TRY(by_view ? read_view(r, raw, copy) : read_layouts(r, raw, copy));
+    message why = {{0}};
+    if (copy_check(copy, &why) != OK)
+        return config_fail(r->c, r->group, r->m, "%s: %s", label, why.text);
+    return OK;
+}
+
+/* "auto" asks the plan; any other strategy must be able to do the copy. */
+static status read_strategy(const case_reader *r, const raw_case *raw, experiment_case *out) {
+    if ((raw->elements_per_thread & (raw->elements_per_thread - 1)) != 0)
+        return config_fail(r->c, origin_of(r, "elements_per_thread"), r->m,
+                           "'elements_per_thread' must be 1, 2, 4 or 8; it is %" PRIu32, raw->elements_per_thread);
+    plan_options plan = plan_options_default();
+    plan.general = (copy_options){
+        .strategy = COPY_GENERAL,
+        .index = (index_variant)raw->index,
+        .elements_per_thread = raw->elements_per_thread,
+        .sorted = raw->sorted,
+        .signed_sort = raw->signed_sort,
+        .collapse = raw->collapse,
+    };
+    if (out->placed) {
+        plan.src_base = out->src_base;
+        plan.dst_base = out->dst_base;
+    }
+    out->automatic = raw->strategy == STRATEGY_AUTO;
+    out->options = plan.general;
+    if (out->automatic) {
+        message why = {{0}};
+        copy_plan chosen;
+        if (plan_copy(&out->copy, &plan, &chosen, &why) != OK)
+            return config_fail(r->c, r->group, r->m, "%s", why.text);
+        out->options = chosen.options;
+        return OK;
+    }
+    out->options.strategy = (copy_strategy)(raw->strategy - STRATEGY_FIRST);
+    plan_text why;
+    if (!plan_applicable(&out->copy, out->options.strategy, &plan, NULL, &why))
+        return config_fail(r->c, origin_of(r, "strategy"), r->m, "'%s' cannot do this copy: %s",
+                           strategy_names[raw->strategy], why.text);
+    if (out->options.index != INDEX_64 && !copy_fits_32(&out->copy, 0, &why))
+        return config_fail(r->c, origin_of(r, "index"), r->m, "'%s' indices cannot do this copy: %s",
+                           index_names[raw->index], why.text);
+    return OK;
+}
+
+static status read_bases(const case_reader *r, const raw_case *raw, experiment_case *out) {
+    bool src = raw->src_base_bytes != UINT64_MAX, dst = raw->dst_base_bytes != UINT64_MAX;
+    if (src != dst)
+        return config_fail(r->c, origin_of(r, src ? "src_base_bytes" : "dst_base_bytes"), r->m,
+                           "give both 'src_base_bytes' and 'dst_base_bytes' or neither");
+    out->placed = src;
+    out->src_base = src ? (int64_t)raw->src_base_bytes : 0;
+    out->dst_base = dst ? (int64_t)raw->dst_base_bytes : 0;
+    return OK;
+}
+
+static status read_measured(const case_reader *r, const raw_case *raw, experiment_case *out) {
+    out->measured_us = raw->measured_us;
+    out->measured_low_us = out->measured_high_us = NAN;
+    const config_setting_t *ci = config_member(r->group, "measured_ci95_us");
+    if (!ci)
+        return OK;
+    if (isnan(raw->measured_us))
+        return config_fail(r->c, ci, r->m, "'measured_ci95_us' without 'measured_us'");
+    if (config_setting_length(ci) != 2)
+        return config_fail(r->c, ci, r->m, "'measured_ci95_us' has %d entries; write [low, high]",
+                           config_setting_length(ci));
+    static const field bound = {.kind = FIELD_NUMBER, .min = 1e-6, .max = 1e15};
+    TRY(read_value(r->c, config_setting_get_elem(ci, 0), &bound, &out->measured_low_us, r->m));
+    TRY(read_value(r->c, config_setting_get_elem(ci, 1), &bound, &out->measured_high_us, r->m));
+    if (!(out->measured_low_us <= raw->measured_us && raw->measured_us <= out->measured_high_us))
+        return config_fail(r->c, ci, r->m, "'measured_us' = %g lies outside 'measured_ci95_us' = [%g, %g]",
+                           raw->measured_us, out->measured_low_us, out->measured_high_us);
+    return OK;
+}
+
+static status read_case(const case_reader *r, const raw_case *defaults, experiment_case *out) {
+    raw_case raw = *defaults;
+    /* The case's own way of naming the copy replaces the defaults' way as a whole. */
+    if (config_setting_is_group(r->group)) {
+        if (config_member(r->group, "shape"))
+            raw.dataset[0] = raw.view[0] = raw.permutation[0] = '\0';
+        if (config_member(r->group, "dataset"))
+            raw.shape[0] = raw.src[0] = raw.dst[0] = '\0';
+    }
+    TRY(read_fields(r->c, r->group, case_fields, LENGTH(case_fields), &raw, r->m));
+    config_place(r->c, r->group, out->place, sizeof out->place);
+    if (*raw.name)
+        memcpy(out->name, raw.name, sizeof out->name);
+    else if (*raw.dataset)
+        snprintf(out->name, sizeof out->name, "%s %.*s", *raw.view ? raw.view : "copy", EXPERIMENT_NAME_MAX - 72,
+                 raw.dataset);
+    else
+        snprintf(out->name, sizeof out->name, "case %d", config_setting_index(r->group));
+    memcpy(out->dataset, *raw.dataset ? raw.dataset : raw.shape, sizeof out->dataset);
+    TRY(read_copy(r, &raw, &out->copy));
+    TRY(read_bases(r, &raw, out));
+    TRY(read_strategy(r, &raw, out));
+    return read_measured(r, &raw, out);
+}
+
+static status read_cases(const config *c, experiment *e, message *m) {
+    const config_setting_t *root = config_root(c);
+    const config_setting_t *defaults = config_member(root, "defaults");
+    const config_setting_t *list = config_member(root, "cases");
+    raw_case raw = raw_default;
+    if (defaults)
+        TRY(read_fields(c, defaults, case_fields, DEFAULTABLE, &raw, m));
+    size_t count = (size_t)config_setting_length(list);
+    e->cases = mem_zero(count, sizeof *e->cases);
+    if (!e->cases)
+        return fail(m, ERR_MEMORY, "not enough memory for %zu cases", count);
+    e->case_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const config_setting_t *group = config_setting_get_elem(list, (unsigned)i);
+        const case_reader r = {.c = c, .group = group, .defaults = defaults, .m = m};
+        TRY(read_case(&r, &raw, &e->cases[i]));
+    }
+    return OK;
+}
+
+static bool for_machine(const char *assignment) {
+    return strncmp(assignment, machine_prefix, sizeof machine_prefix - 1) == 0;
+}
+
+/* The overrides of the config come before those of the command line, which win. */
+static status load_machine(const config *c, const char *name, const config_overrides *overrides, experiment *e,
+                           message *m) {
+    const config_setting_t *list = config_member(config_root(c), "machine_overrides");
+    size_t in_file = list ? (size_t)config_setting_length(list) : 0, count = 0;
+    char(*places)[EXPERIMENT_PLACE_MAX] = mem_zero(in_file, sizeof *places);
+    machine_override *all = mem_zero(in_file + overrides->count, sizeof *all);
+    status st = places && all ? OK : fail(m, ERR_MEMORY, "not enough memory for the overrides");
+    for (size_t i = 0; i < in_file && st == OK; i++) {
+        const config_setting_t *entry = config_setting_get_elem(list, (unsigned)i);
+        if (config_setting_type(entry) == CONFIG_TYPE_STRING) {
+            config_place(c, entry, places[i], sizeof places[i]);
+            all[count++] = (machine_override){config_setting_get_string(entry), places[i]};
+        } else {
+            st = config_fail(c, entry, m,
+                             "entry %zu of 'machine_overrides' must be a text such as \"levels.L2.ways=8\"", i);
+        }
+    }
+    for (size_t i = 0; i < overrides->count; i++)
+        if (all && for_machine(overrides->text[i]))
+            all[count++].assignment = overrides->text[i];
+    if (st == OK)
+        st = machine_load_overridden(name, all, count, &e->mach, m);
+    mem_free(places);
+    mem_free(all);
+    return st;
+}
+
+static status read_experiment(const config *c, const char *machine_name, const config_overrides *overrides,
+                              experiment *e, message *m) {
+    typedef struct raw_experiment {
+        char title[EXPERIMENT_TITLE_MAX];
+        char machine[MACHINE_PATH_MAX];
+    } raw_experiment;
+    static const field fields[] = {
+        {.key = "title",
+         .kind = FIELD_TEXT,
+         .optional = true,
+         .offset = offsetof(raw_experiment, title),
+         .max = EXPERIMENT_TITLE_MAX},
+        {.key = "machine",
+         .kind = FIELD_TEXT,
+         .optional = true,
+         .offset = offsetof(raw_experiment, machine),
+         .max = MACHINE_PATH_MAX},
+        {.key = "machine_overrides", .kind = FIELD_LIST, .optional = true},
+        {.key = "defaults", .kind = FIELD_GROUP, .optional = true},
+        {.key = "cases", .kind = FIELD_LIST},
+    };
+    raw_experiment raw = {.title = ""};
+    const config_setting_t *root = config_root(c);
+    TRY(read_fields(c, root, fields, LENGTH(fields), &raw, m));
+    memcpy(e->title, raw.title, sizeof e->title);
+    const config_setting_t *named = config_member(root, "machine");
+    if (!machine_name && !named)
+        return config_fail(c, root, m, "the file names no 'machine'; add one or use -m");
+    TRY(read_cases(c, e, m));
+    message why = {{0}};
+    status st = load_machine(c, machine_name ? machine_name : raw.machine, overrides, e, &why);
+    /* "unknown machine" has no place of its own: it is the line that names it. */
+    if (st == ERR_INPUT && !machine_name && strncmp(why.text, "unknown machine", 15) == 0)
+        return config_fail(c, named, m, "%s", why.text);
+    if (st != OK && m)
+        *m = why;
+    return st;
+}
+
+status experiment_load(const char *path, const char *machine_name, const config_overrides *overrides, experiment *e,
+                       message *m) {
+    *e = (experiment){.case_count = 0};
+    config *c = NULL;
+    TRY(config_open(path, &c, m));
+    status st = OK;
+    for (size_t i = 0; i < overrides->count && st == OK; i++)
+        if (!for_machine(overrides->text[i]))
+            st = config_override(c, overrides->text[i], NULL, m);
+    if (st == OK)
+        st = read_experiment(c, machine_name, overrides, e, m);
+    config_close(c);
+    return st;
+}
+
+void experiment_free(experiment *e) {
+    mem_free(e->cases);
+    e->cases = NULL;
+    e->case_count = 0;
+}

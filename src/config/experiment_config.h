@@ -1,0 +1,63 @@
+/* experiment_config.h - what `coalign run CONFIG` reads: a machine and a list of copies to simulate on it.
+ *
+ *     title = "...";                       optional
+ *     machine = "rx7900xt";                as for machine_load; -m replaces it
+ *     machine_overrides = ("levels.L2.ways=8");     optional, as -D
+ *     defaults = { ... };                  optional: any key of a case but name and the measured ones
+ *     cases = ( { ... }, ... );            may be empty
+ *
+ * A case names its copy in one of two ways:
+ *     dataset = "[8192][8193]i32"; view = "slice_2d"; permutation = "{1,0}";     (layout/syntax.h; view: "copy")
+ *     shape = "[8192][8192]i32"; src = "1:[(8192,8193),(8192,1)]"; dst = "...";  (row-major where left out)
+ * and may say
+ *     name = "...";                        else the view and the dataset, or "case N"
+ *     strategy = "auto";                   or a name of STRATEGY_LIST (layout/plan.h); default auto
+ *     index = "64";                        or "32", "invariant"
+ *     elements_per_thread = 1;             1, 2, 4, 8
+ *     sorted = true; signed_sort = false; collapse = false;
+ *     src_base_bytes, dst_base_bytes       byte addresses of element offset 0; both or neither
+ *     measured_us, measured_ci95_us = [lo, hi];     a published or measured time to compare with
+ */
+#ifndef COALIGN_CONFIG_EXPERIMENT_CONFIG_H
+#define COALIGN_CONFIG_EXPERIMENT_CONFIG_H
+
+#include "base/status.h"
+#include "config/reader.h"
+#include "layout/plan.h"
+#include "machine/machine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EXPERIMENT_TITLE_MAX = 160, EXPERIMENT_NAME_MAX = 128, EXPERIMENT_TEXT_MAX = 512, EXPERIMENT_PLACE_MAX = 320 };
+
+typedef struct experiment_case {
+    char name[EXPERIMENT_NAME_MAX];
+    char place[EXPERIMENT_PLACE_MAX];  /* "configs/x.cfg:12": begins messages about this case */
+    char dataset[EXPERIMENT_TEXT_MAX]; /* the case's dataset or shape, as the config spells it */
+    copy_desc copy;
+    copy_options options; /* .strategy is the plan's choice when `automatic` */
+    bool automatic;       /* strategy = "auto" */
+    bool placed;          /* the config gives the addresses below */
+    int64_t src_base, dst_base;
+    double measured_us; /* NAN: none; likewise its 95 % confidence interval */
+    double measured_low_us, measured_high_us;
+} experiment_case;
+
+typedef struct experiment {
+    char title[EXPERIMENT_TITLE_MAX]; /* "" when the config has none */
+    machine mach;
+    experiment_case *cases;
+    size_t case_count;
+} experiment;
+
+/* Reads a config. machine_name (from -m) may be NULL. Overrides whose path begins with "machine." change the machine,
+ * the others the config. Every strategy that a case asks for can do its copy, else ERR_INPUT with file and line.
+ * Release *e with experiment_free, also after a failure. */
+status experiment_load(const char *path, const char *machine_name, const config_overrides *overrides, experiment *e,
+                       message *m);
+
+void experiment_free(experiment *e);
+
+#endif

@@ -1,0 +1,94 @@
+/* cache.h - one instance (a slice, or a core's own) of a cache level: tags, byte masks, replacement, MSHRs.
+ *
+ * State only; time belongs to the callers. A line is named by its line number within the instance (for slices: the
+ * slice-local number, see partition.h). A line in the tags may have bytes present (fetched or written), bytes dirty, and
+ * misses under way, each an MSHR with the mask of bytes it will bring. Lines with misses under way are never victims.
+ *
+ * An MSHR's fill time may be unknown (CACHE_UNKNOWN) until the level below has decided it; then the owner calls
+ * cache_schedule_fill, and cache_settle applies all fills that are due.
+ */
+#ifndef COALIGN_SIM_CACHE_H
+#define COALIGN_SIM_CACHE_H
+
+#include "base/status.h"
+#include "machine/machine.h"
+#include "sim/bytemask.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CACHE_UNKNOWN INT64_MAX
+enum { CACHE_NONE = -1 };
+
+typedef struct cache_line {
+    bytemask present, dirty;
+    int32_t mshr; /* first of the chain, CACHE_NONE */
+    uint32_t pad[3];
+} cache_line;
+
+/* Whoever waits for an MSHR: `who` and `tag` are the owner's (a core and its MSHR, a slice's MSHR above ...). */
+typedef struct cache_waiter {
+    uint32_t who, tag;
+    bytemask mask;    /* what it waits for, in the terms of its own line */
+    int64_t earliest; /* it cannot be answered before */
+    uint32_t shift;   /* its line begins so many bytes into this level's line */
+    int32_t next;
+} cache_waiter;
+
+typedef struct cache_mshr {
+    bytemask mask;      /* asked for below */
+    bytemask remaining; /* not answered yet */
+    int64_t fill_time;  /* CACHE_UNKNOWN, or when the bytes are here */
+    int64_t line;       /* line number, for the owner */
+    int32_t slot;       /* its line in the tags */
+    int32_t next;       /* in the line's chain, or in the free list */
+    int32_t waiters;    /* first waiter */
+    uint32_t waiter_count;
+} cache_mshr;
+
+typedef struct cache {
+    const cache_level *desc;
+    uint32_t sets, ways, line_bytes;
+    int64_t *tag;        /* sets * ways; -1 = empty */
+    uint64_t *stamp;     /* last use (LRU) or arrival (FIFO) */
+    uint8_t *hint;       /* way of the last hit of a set */
+    cache_line *line;
+    uint64_t clock;
+    uint64_t random;
+    cache_mshr *mshr;
+    cache_waiter *waiter;
+    int32_t *heap;       /* MSHRs with known fill times, earliest first */
+    uint32_t heap_count, mshr_count, mshr_used;
+    int32_t free_mshr, free_waiter;
+    uint64_t dirty_lines;
+} cache;
+
+/* lines of capacity = desc->size_bytes / share / line size. share: slices that split the level (1 for core/cluster). */
+status cache_init(cache *c, const cache_level *desc, uint32_t share, message *m);
+void cache_free(cache *c);
+
+/* The slot of a line, marked as just used; CACHE_NONE when absent. */
+int32_t cache_find(cache *c, int64_t line);
+/* The slot to replace for this line: an empty one, else the policy's victim; CACHE_NONE when all have misses under way.
+ * The slot still holds the old line: look at tag and line[] for its dirty bytes, then cache_replace. */
+int32_t cache_victim(cache *c, int64_t line);
+void cache_replace(cache *c, int32_t slot, int64_t line);
+
+/* A new MSHR on the line in this slot; CACHE_NONE when none is free. */
+int32_t cache_mshr_new(cache *c, int32_t slot, int64_t line, bytemask mask);
+/* Adds a waiter; false when the MSHR's merges are used up. */
+bool cache_mshr_wait(cache *c, int32_t mshr, cache_waiter w);
+void cache_schedule_fill(cache *c, int32_t mshr, int64_t time);
+/* Applies every fill due at or before `time`: bytes become present, MSHRs free. Their waiters must be gone. */
+void cache_settle(cache *c, int64_t time);
+/* Applies one fill at once (owners that are told of arrivals one by one). */
+void cache_fill(cache *c, int32_t mshr);
+/* Takes the list of waiters off an MSHR; walk it with c->waiter[i].next, then cache_release_waiters. */
+int32_t cache_take_waiters(cache *c, int32_t mshr);
+void cache_release_waiters(cache *c, int32_t first);
+/* When the earliest scheduled fill happens; CACHE_UNKNOWN if none. */
+static inline int64_t cache_next_fill(const cache *c) {
+    return c->heap_count ? c->mshr[c->heap[0]].fill_time : CACHE_UNKNOWN;
+}
+
+#endif

@@ -1,0 +1,916 @@
+#include "sim/core.h"
+
+#include "base/mem.h"
+#include "sim/tick.h"
+
+#include <string.h>
+
+/* --- state --------------------------------------------------------------------------------------------------------- */
+
+typedef struct warp {
+    warp_place place;
+    uint32_t pc;
+    uint32_t block_slot;
+    int64_t start;
+    int64_t gap_start;   /* first cycle not yet accounted for */
+    int64_t dependence;  /* cycle from which its operands allow it to issue; TICK_NEVER while unknown */
+    int64_t throttle_since; /* first cycle in which a full queue refused it; TICK_NEVER */
+    uint64_t blocked_before; /* what its pipe's count of blocked cycles was when it became eligible */
+    uint8_t dependence_reason, throttle_reason;
+    bool seen;           /* blocked_before is set */
+    bool resident, exited, at_barrier;
+    uint32_t stores_queued; /* in the LSU queue */
+} warp;
+
+typedef struct block_slot {
+    bool resident;
+    uint32_t warps_left, alive, at_barrier; /* not released; not exited; waiting at the barrier */
+    uint64_t block;
+} block_slot;
+
+typedef struct scheduler {
+    uint32_t count;                     /* resident warps */
+    uint16_t order[MACHINE_WARPS_MAX];  /* their slots, oldest first */
+    int64_t pipe_free[PIPE_COUNT];
+    uint64_t pipe_blocked[PIPE_COUNT];  /* cycles, also future ones, in which the pipe takes nothing */
+    int64_t next;                       /* cycle at which it has to look again */
+    uint32_t greedy;                    /* GTO: the warp that issued last; LRR: where to begin */
+} scheduler;
+
+/* A load under way: answers left, and when the last of them came. */
+typedef struct tracker {
+    uint32_t warp;
+    uint32_t left;
+    int64_t ready;
+    uint8_t reg;
+    int32_t next_free;
+} tracker;
+
+typedef struct lsu_entry {
+    warp_access access;
+    int64_t issued;
+    uint32_t warp;
+    int32_t tracker; /* loads */
+    uint16_t bytes;
+    bool store;
+} lsu_entry;
+
+typedef struct launch {
+    uint64_t block;
+    int64_t cycle;
+} launch;
+
+struct core {
+    const core_shared *shared;
+    const machine *mach;
+    const kernel *k;
+    uint32_t id;
+
+    warp *warps;
+    int64_t *wake;      /* per warp slot: first cycle it may issue in; TICK_NEVER */
+    uint8_t *pipe;      /* per warp slot: pipe of its next instruction */
+    int64_t *reg_ready; /* [slot * CORE_REGISTERS + reg] */
+    uint8_t *reg_reason;
+    uint32_t slots;
+    block_slot *blocks;
+    scheduler *schedulers;
+
+    launch *launches; /* a ring as large as resident_blocks, in order of time */
+    uint32_t launch_head, launch_count;
+    uint32_t resident_blocks;
+
+    /* load/store unit */
+    lsu_entry *queue; /* ring */
+    uint32_t queue_head, queue_count;
+    coalescer coal;
+    coalesced head;      /* transactions of the queue's head, once begun */
+    bool head_open, lsu_blocked, lsu_refused; /* refused: a warp waits for room in the queue */
+    uint32_t head_next;
+    int64_t head_start, head_cost; /* ticks */
+    int64_t lsu_free;    /* tick */
+    uint32_t credits;
+    tracker *trackers;
+    uint32_t tracker_count;
+    int32_t tracker_free;
+    cache level;
+    level_counters level_count;
+    uint64_t request_per_byte, response_per_byte;
+    int64_t link_free, response_free; /* ticks */
+
+    int64_t shared_free; /* cycle */
+
+    mem_response *inbox; /* heap by (cycle, order) */
+    uint64_t *inbox_order;
+    size_t inbox_count, inbox_capacity, inbox_order_capacity;
+    uint64_t inbox_next;
+
+    request_list out;
+    int64_t *finished;
+    size_t finished_count, finished_capacity;
+    core_counters count;
+    int64_t end;
+    const char *fault;
+};
+
+/* Tokens: MSHR number of the first level; without one, the tracker; for stores nothing is needed. */
+
+status core_new(const core_shared *shared, uint32_t id, core **out, message *m) {
+    const machine *mach = shared->mach;
+    core *c = mem_zero(1, sizeof *c);
+    *out = c;
+    if (!c)
+        return fail(m, ERR_MEMORY, "not enough memory for a core");
+    c->shared = shared;
+    c->mach = mach;
+    c->k = shared->k;
+    c->id = id;
+    c->slots = mach->core.max_warps;
+    c->tracker_count = c->slots * 64;
+    c->warps = mem_zero(c->slots, sizeof *c->warps);
+    c->wake = mem_zero(c->slots, sizeof *c->wake);
+    c->pipe = mem_zero(c->slots, sizeof *c->pipe);
+    c->reg_ready = mem_zero((size_t)c->slots * CORE_REGISTERS, sizeof *c->reg_ready);
+    c->reg_reason = mem_zero((size_t)c->slots * CORE_REGISTERS, sizeof *c->reg_reason);
+    c->blocks = mem_zero(shared->resident_blocks, sizeof *c->blocks);
+    c->launches = mem_zero(shared->resident_blocks, sizeof *c->launches);
+    c->schedulers = mem_zero(mach->core.schedulers, sizeof *c->schedulers);
+    c->queue = mem_zero(mach->lsu.queue, sizeof *c->queue);
+    c->trackers = mem_zero(c->tracker_count, sizeof *c->trackers);
+    if (!c->warps || !c->wake || !c->pipe || !c->reg_ready || !c->reg_reason || !c->blocks || !c->launches ||
+        !c->schedulers || !c->queue || !c->trackers)
+        return fail(m, ERR_MEMORY, "not enough memory for a core of %u warps", c->slots);
+    for (uint32_t i = 0; i < c->slots; i++)
+        c->wake[i] = TICK_NEVER;
+    for (uint32_t i = 0; i < mach->core.schedulers; i++)
+        c->schedulers[i] = (scheduler){.next = TICK_NEVER, .greedy = i};
+    for (uint32_t i = 0; i < c->tracker_count; i++)
+        c->trackers[i].next_free = i + 1 < c->tracker_count ? (int32_t)i + 1 : CACHE_NONE;
+    coalescer_init(&c->coal, mach);
+    c->credits = mach->lsu.store_credits;
+    c->request_per_byte = tick_per_byte(mach->fabric.request_bytes_per_cycle);
+    c->response_per_byte = tick_per_byte(mach->fabric.response_bytes_per_cycle);
+    if (shared->has_level)
+        TRY(cache_init(&c->level, &mach->level[0], 1, m));
+    return OK;
+}
+
+void core_free(core *c) {
+    if (!c)
+        return;
+    mem_free(c->warps);
+    mem_free(c->wake);
+    mem_free(c->pipe);
+    mem_free(c->reg_ready);
+    mem_free(c->reg_reason);
+    mem_free(c->blocks);
+    mem_free(c->launches);
+    mem_free(c->schedulers);
+    mem_free(c->queue);
+    mem_free(c->trackers);
+    cache_free(&c->level);
+    mem_free(c->inbox);
+    mem_free(c->inbox_order);
+    mem_free(c->out.item);
+    mem_free(c->finished);
+    mem_free(c);
+}
+
+static int64_t max64(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+static int64_t min64(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* --- inbox: answers in order of time ------------------------------------------------------------------------------- */
+
+static bool inbox_before(const core *c, size_t a, size_t b) {
+    return c->inbox[a].cycle != c->inbox[b].cycle ? c->inbox[a].cycle < c->inbox[b].cycle
+                                                  : c->inbox_order[a] < c->inbox_order[b];
+}
+
+static void inbox_swap(core *c, size_t a, size_t b) {
+    const mem_response r = c->inbox[a];
+    const uint64_t o = c->inbox_order[a];
+    c->inbox[a] = c->inbox[b];
+    c->inbox_order[a] = c->inbox_order[b];
+    c->inbox[b] = r;
+    c->inbox_order[b] = o;
+}
+
+bool core_deliver(core *c, const mem_response *r) {
+    if (!mem_reserve((void **)&c->inbox, &c->inbox_capacity, c->inbox_count + 1, sizeof *c->inbox) ||
+        !mem_reserve((void **)&c->inbox_order, &c->inbox_order_capacity, c->inbox_count + 1, sizeof *c->inbox_order))
+        return false;
+    size_t i = c->inbox_count++;
+    c->inbox[i] = *r;
+    c->inbox_order[i] = c->inbox_next++;
+    while (i > 0 && inbox_before(c, i, (i - 1) / 2)) {
+        inbox_swap(c, i, (i - 1) / 2);
+        i = (i - 1) / 2;
+    }
+    return true;
+}
+
+static mem_response inbox_pop(core *c) {
+    const mem_response first = c->inbox[0];
+    const size_t n = --c->inbox_count;
+    c->inbox[0] = c->inbox[n];
+    c->inbox_order[0] = c->inbox_order[n];
+    for (size_t i = 0;;) {
+        size_t child = 2 * i + 1;
+        if (child >= n)
+            break;
+        if (child + 1 < n && inbox_before(c, child + 1, child))
+            child++;
+        if (!inbox_before(c, child, i))
+            break;
+        inbox_swap(c, i, child);
+        i = child;
+    }
+    return first;
+}
+
+/* --- warps --------------------------------------------------------------------------------------------------------- */
+
+static scheduler *scheduler_of(core *c, uint32_t slot) {
+    return &c->schedulers[slot % c->mach->core.schedulers];
+}
+
+static void wake_scheduler(core *c, uint32_t slot, int64_t cycle) {
+    scheduler *s = scheduler_of(c, slot);
+    s->next = min64(s->next, cycle);
+}
+
+static pipe_id pipe_of_op(const core *c, uint8_t op) {
+    return c->mach->core.op[op].pipe;
+}
+
+/* Works out when the warp's next instruction may issue: not before `earliest` (with its reason), nor before its
+ * registers are there. */
+static void find_wake(core *c, uint32_t slot, int64_t earliest, stall_reason reason) {
+    warp *w = &c->warps[slot];
+    const ir_inst *inst = &c->k->code[w->pc];
+    const int64_t *ready = c->reg_ready + (size_t)slot * CORE_REGISTERS;
+    const uint8_t *why = c->reg_reason + (size_t)slot * CORE_REGISTERS;
+    const uint8_t regs[4] = {inst->dst, inst->src[0], inst->src[1], inst->src[2]};
+    w->dependence = earliest;
+    w->dependence_reason = (uint8_t)reason;
+    for (int i = 0; i < 4; i++) /* register 0 is always ready */
+        if (ready[regs[i]] > w->dependence) {
+            w->dependence = ready[regs[i]];
+            w->dependence_reason = why[regs[i]];
+        }
+    w->seen = false;
+    w->throttle_since = TICK_NEVER;
+    c->pipe[slot] = (uint8_t)pipe_of_op(c, inst->op);
+    c->wake[slot] = w->dependence;
+    if (w->dependence != TICK_NEVER)
+        wake_scheduler(c, slot, w->dependence);
+}
+
+uint32_t core_room(const core *c) {
+    return c->shared->resident_blocks - c->resident_blocks;
+}
+
+bool core_launch(core *c, uint64_t block, int64_t cycle) {
+    if (!core_room(c))
+        return false;
+    c->resident_blocks++;
+    const uint32_t n = c->shared->resident_blocks;
+    c->launches[(c->launch_head + c->launch_count) % n] = (launch){block, cycle};
+    c->launch_count++;
+    return true;
+}
+
+static void start_block(core *c, const launch *l) {
+    const core_shared *sh = c->shared;
+    const uint32_t width = c->mach->core.warp_width;
+    uint32_t b = 0;
+    while (c->blocks[b].resident)
+        b++;
+    block_slot *bs = &c->blocks[b];
+    *bs = (block_slot){.resident = true, .warps_left = sh->warps_per_block, .alive = sh->warps_per_block,
+                       .block = l->block};
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < sh->warps_per_block; i++) {
+        while (c->warps[slot].resident)
+            slot++;
+        const uint32_t first = i * width;
+        const uint32_t lanes = c->k->block_threads - first < width ? c->k->block_threads - first : width;
+        c->warps[slot] = (warp){.place = {.block = l->block, .first_thread = first, .width = lanes},
+                                .block_slot = b,
+                                .start = l->cycle,
+                                .gap_start = l->cycle,
+                                .resident = true};
+        memset(c->reg_ready + (size_t)slot * CORE_REGISTERS, 0, CORE_REGISTERS * sizeof *c->reg_ready);
+        scheduler *s = scheduler_of(c, slot);
+        s->order[s->count++] = (uint16_t)slot;
+        find_wake(c, slot, l->cycle, STALL_WAIT);
+        c->count.warps++;
+    }
+    c->count.blocks++;
+}
+
+static void release_warp(core *c, uint32_t slot, int64_t cycle) {
+    warp *w = &c->warps[slot];
+    c->count.stall_cycles[STALL_DRAIN] += (uint64_t)(cycle - w->gap_start);
+    c->count.resident_cycles += (uint64_t)(cycle - w->start);
+    w->resident = false;
+    c->wake[slot] = TICK_NEVER;
+    scheduler *s = scheduler_of(c, slot);
+    uint32_t i = 0;
+    while (s->order[i] != slot)
+        i++;
+    memmove(s->order + i, s->order + i + 1, (s->count - i - 1) * sizeof *s->order);
+    s->count--;
+    block_slot *b = &c->blocks[w->block_slot];
+    if (--b->warps_left == 0) {
+        b->resident = false;
+        c->resident_blocks--;
+        c->end = max64(c->end, cycle);
+        if (!mem_reserve((void **)&c->finished, &c->finished_capacity, c->finished_count + 1, sizeof *c->finished)) {
+            c->fault = "not enough memory";
+            return;
+        }
+        c->finished[c->finished_count++] = cycle;
+    }
+}
+
+static void barrier_arrive(core *c, block_slot *b, int64_t cycle) {
+    if (b->at_barrier < b->alive)
+        return;
+    b->at_barrier = 0;
+    for (uint32_t slot = 0; slot < c->slots; slot++) {
+        warp *w = &c->warps[slot];
+        if (w->resident && &c->blocks[w->block_slot] == b && w->at_barrier) {
+            w->at_barrier = false;
+            find_wake(c, slot, cycle + c->mach->core.op[OP_BARRIER].latency_cycles, STALL_BARRIER);
+        }
+    }
+}
+
+/* --- load/store unit ----------------------------------------------------------------------------------------------- */
+
+static int32_t tracker_new(core *c, uint32_t warp_slot, uint8_t reg) {
+    const int32_t id = c->tracker_free;
+    if (id == CACHE_NONE)
+        return id;
+    tracker *t = &c->trackers[id];
+    c->tracker_free = t->next_free;
+    *t = (tracker){.warp = warp_slot, .reg = reg, .left = 1, .ready = 0};
+    return id;
+}
+
+/* One of the answers a load waits for is there at `cycle`. */
+static void tracker_answer(core *c, int32_t id, int64_t cycle) {
+    tracker *t = &c->trackers[id];
+    t->ready = max64(t->ready, cycle);
+    if (--t->left)
+        return;
+    const uint32_t slot = t->warp;
+    c->reg_ready[(size_t)slot * CORE_REGISTERS + t->reg] = t->ready;
+    t->next_free = c->tracker_free;
+    c->tracker_free = id;
+    warp *w = &c->warps[slot];
+    if (c->wake[slot] == TICK_NEVER && w->resident && !w->exited && !w->at_barrier && w->dependence == TICK_NEVER)
+        find_wake(c, slot, w->gap_start, STALL_WAIT);
+}
+
+static void send(core *c, uint64_t line, bytemask mask, uint32_t token, bool write, int64_t cycle) {
+    const int64_t start = max64(c->link_free, cycle_to_tick(cycle));
+    int64_t length = write ? tick_for_bytes(c->request_per_byte, bytemask_count(mask)) : TICKS;
+    if (length < TICKS)
+        length = TICKS;
+    c->link_free = start + length;
+    c->count.link_busy_ticks += length;
+    const mem_request r = {.time = start + c->shared->forward_ticks,
+                           .address = line,
+                           .mask = mask,
+                           .token = token,
+                           .core = (uint16_t)c->id,
+                           .write = write};
+    if (!request_list_push(&c->out, &r))
+        c->fault = "not enough memory";
+}
+
+/* One transaction of a load looks up the first level at `cycle`; false when it has to wait for an answer. */
+static bool load_lookup(core *c, const transaction *x, int32_t track, int64_t cycle) {
+    tracker *t = &c->trackers[track];
+    if (!c->shared->has_level) {
+        t->left++;
+        send(c, x->line, x->mask, (uint32_t)track, false, cycle);
+        return true;
+    }
+    cache *l = &c->level;
+    level_counters *n = &c->level_count;
+    const uint32_t sector = l->desc->sector_bytes;
+    const int64_t line = (int64_t)(x->line / l->line_bytes);
+    const bytemask need = bytemask_round(x->mask, sector);
+    int32_t slot = cache_find(l, line);
+    bytemask missing = slot == CACHE_NONE ? need : bytemask_round(need & ~l->line[slot].present, sector);
+    const bytemask hit = need & ~missing;
+    if (missing) {
+        /* First see whether it can be taken, so that a refused transaction leaves no trace. */
+        bytemask fresh = missing;
+        uint32_t joins = 0;
+        if (slot != CACHE_NONE)
+            for (int32_t i = l->line[slot].mshr; i != CACHE_NONE; i = l->mshr[i].next)
+                if (l->mshr[i].mask & missing) {
+                    fresh &= ~l->mshr[i].mask;
+                    joins++;
+                    if (l->mshr[i].waiter_count > l->desc->mshr_merges)
+                        return false;
+                }
+        if (fresh && l->free_mshr == CACHE_NONE) {
+            n->mshr_full_events++;
+            return false;
+        }
+        if (slot == CACHE_NONE) {
+            slot = cache_victim(l, line);
+            if (slot == CACHE_NONE)
+                return false;
+            n->evictions += l->tag[slot] >= 0;
+            cache_replace(l, slot, line);
+        }
+        const cache_waiter w = {.who = (uint32_t)track, .mask = missing};
+        for (int32_t i = l->line[slot].mshr; joins && i != CACHE_NONE; i = l->mshr[i].next)
+            if (l->mshr[i].mask & missing) {
+                n->read_pending_sectors += bytemask_count(l->mshr[i].mask & missing) / sector;
+                cache_mshr_wait(l, i, w);
+                t->left++;
+                joins--;
+            }
+        if (fresh) {
+            const int32_t mshr = cache_mshr_new(l, slot, line, fresh);
+            cache_mshr_wait(l, mshr, w);
+            t->left++;
+            n->read_miss_sectors += bytemask_count(fresh) / sector;
+            n->fill_sectors += bytemask_count(fresh) / sector;
+            n->down_read_requests++;
+            n->down_read_bytes += bytemask_count(fresh);
+            send(c, x->line, fresh, (uint32_t)mshr, false, cycle);
+        }
+    }
+    n->read_requests++;
+    n->read_sectors += bytemask_count(need) / sector;
+    n->read_hit_sectors += bytemask_count(hit) / sector;
+    if (hit)
+        t->ready = max64(t->ready, cycle + l->desc->latency_cycles);
+    return true;
+}
+
+static bool store_lookup(core *c, const transaction *x, int64_t cycle) {
+    if (c->credits == 0)
+        return false;
+    if (c->shared->has_level) {
+        cache *l = &c->level;
+        level_counters *n = &c->level_count;
+        const uint32_t sectors = bytemask_units(x->mask, l->desc->sector_bytes);
+        const int32_t slot = cache_find(l, (int64_t)(x->line / l->line_bytes));
+        n->write_requests++;
+        n->write_sectors += sectors;
+        n->write_nofill_sectors += sectors;
+        n->down_write_requests++;
+        n->down_write_bytes += bytemask_count(x->mask);
+        if (slot != CACHE_NONE) {
+            n->write_hit_sectors += sectors;
+            l->line[slot].present |= x->mask;
+        }
+    }
+    c->credits--;
+    send(c, x->line, x->mask, 0, true, cycle);
+    return true;
+}
+
+/* The tick at which the LSU does something next; TICK_NEVER when it is empty or blocked. */
+static int64_t lsu_next_tick(const core *c) {
+    if (!c->queue_count || c->lsu_blocked)
+        return TICK_NEVER;
+    if (!c->head_open)
+        return max64(c->lsu_free, cycle_to_tick(c->queue[c->queue_head].issued + 1));
+    return c->head_start + c->head_cost * c->head_next / (c->head.count ? c->head.count : 1);
+}
+
+static void lsu_open_head(core *c, int64_t tick) {
+    const lsu_entry *e = &c->queue[c->queue_head];
+    coalesced *h = &c->head;
+    coalesce(&c->coal, &e->access, e->bytes, e->store, h);
+    c->head_open = true;
+    c->head_next = 0;
+    c->head_start = tick;
+    c->head_cost = (int64_t)h->cycles_milli * TICKS / 1000;
+    core_counters *n = &c->count;
+    const int i = e->store;
+    n->requests[i]++;
+    n->lines[i] += h->count;
+    n->sectors[i] += h->sectors;
+    n->useful_bytes[i] += h->useful_bytes;
+    n->data_wavefronts[i] += h->data_passes;
+    n->tag_wavefronts_milli[i] += h->tag_milli;
+    n->lsu_milli[i] += h->cycles_milli;
+    n->lsu_busy_ticks += c->head_cost;
+}
+
+static void lsu_close_head(core *c, int64_t cycle) {
+    const lsu_entry *e = &c->queue[c->queue_head];
+    warp *w = &c->warps[e->warp];
+    c->lsu_free = max64(c->head_start + c->head_cost, c->lsu_free);
+    if (e->store) {
+        if (--w->stores_queued == 0 && w->exited)
+            release_warp(c, e->warp, max64(cycle, w->gap_start));
+    } else {
+        tracker_answer(c, e->tracker, 0);
+    }
+    c->head_open = false;
+    c->queue_head = (c->queue_head + 1) % c->mach->lsu.queue;
+    c->queue_count--;
+    if (c->lsu_refused) {
+        c->lsu_refused = false;
+        for (uint32_t s = 0; s < c->mach->core.schedulers; s++)
+            c->schedulers[s].next = min64(c->schedulers[s].next, cycle);
+    }
+}
+
+/* Does everything that the LSU has to do up to and including `cycle`. */
+static void lsu_run(core *c, int64_t cycle) {
+    for (;;) {
+        const int64_t tick = lsu_next_tick(c);
+        if (tick == TICK_NEVER || tick / TICKS > cycle)
+            return;
+        if (!c->head_open) {
+            lsu_open_head(c, tick);
+            continue;
+        }
+        const lsu_entry *e = &c->queue[c->queue_head];
+        const transaction *x = &c->head.item[c->head_next];
+        if (!(e->store ? store_lookup(c, x, cycle) : load_lookup(c, x, e->tracker, cycle))) {
+            c->lsu_blocked = true;
+            return;
+        }
+        if (++c->head_next == c->head.count)
+            lsu_close_head(c, cycle);
+    }
+}
+
+static void lsu_unblock(core *c, int64_t cycle) {
+    if (!c->lsu_blocked)
+        return;
+    c->lsu_blocked = false;
+    /* What is left of the head goes on from here. */
+    const int64_t due = c->head_start + c->head_cost * c->head_next / c->head.count;
+    const int64_t late = cycle_to_tick(cycle) - due;
+    if (late > 0)
+        c->head_start += late;
+}
+
+static void take_response(core *c, const mem_response *r, int64_t cycle) {
+    if (r->write) {
+        c->credits++;
+        lsu_unblock(c, cycle);
+        return;
+    }
+    const int64_t start = max64(c->response_free, cycle_to_tick(cycle));
+    const int64_t length = tick_for_bytes(c->response_per_byte, bytemask_count(r->mask));
+    c->response_free = start + length;
+    c->count.response_busy_ticks += length;
+    const int64_t ready = max64(cycle, tick_to_cycle(start));
+    if (!c->shared->has_level) {
+        tracker_answer(c, (int32_t)r->token, ready);
+        return;
+    }
+    cache *l = &c->level;
+    cache_mshr *h = &l->mshr[r->token];
+    h->remaining &= ~r->mask;
+    h->fill_time = h->fill_time == CACHE_UNKNOWN ? ready : max64(h->fill_time, ready);
+    if (h->remaining)
+        return;
+    const int64_t time = h->fill_time;
+    const int32_t first = cache_take_waiters(l, (int32_t)r->token);
+    for (int32_t i = first; i != CACHE_NONE; i = l->waiter[i].next)
+        tracker_answer(c, (int32_t)l->waiter[i].who, time);
+    cache_release_waiters(l, first);
+    cache_fill(l, (int32_t)r->token);
+    lsu_unblock(c, cycle);
+}
+
+/* --- issue --------------------------------------------------------------------------------------------------------- */
+
+/* Charges the cycles since the warp's last issue to their reasons; it issues at t. */
+static void account(core *c, const scheduler *s, warp *w, pipe_id pipe, int64_t t) {
+    uint64_t *stall = c->count.stall_cycles;
+    int64_t from = w->gap_start;
+    const int64_t dependence = min64(w->dependence, t);
+    if (dependence > from) {
+        stall[w->dependence_reason] += (uint64_t)(dependence - from);
+        from = dependence;
+    }
+    int64_t to = t;
+    if (w->throttle_since < t) {
+        const int64_t since = max64(w->throttle_since, from);
+        stall[w->throttle_reason] += (uint64_t)(t - since);
+        to = since;
+    }
+    if (to > from) {
+        const uint64_t gap = (uint64_t)(to - from);
+        uint64_t blocked = s->pipe_blocked[pipe] - w->blocked_before;
+        if (blocked > gap)
+            blocked = gap;
+        stall[STALL_MATH_PIPE_THROTTLE] += blocked;
+        stall[STALL_NOT_SELECTED] += gap - blocked;
+    }
+    w->gap_start = t + 1;
+    c->count.issue_cycles++;
+}
+
+static void set_register(core *c, uint32_t slot, uint8_t reg, int64_t ready, stall_reason why) {
+    if (!reg)
+        return;
+    c->reg_ready[(size_t)slot * CORE_REGISTERS + reg] = ready;
+    c->reg_reason[(size_t)slot * CORE_REGISTERS + reg] = (uint8_t)why;
+}
+
+static stall_reason reason_of(uint8_t op) {
+    switch (op) {
+    case OP_LOAD:
+        return STALL_LONG_SCOREBOARD;
+    case OP_SHARED_LOAD:
+    case OP_SFU:
+        return STALL_SHORT_SCOREBOARD;
+    case OP_CONST_LOAD:
+        return STALL_IMC_MISS;
+    default:
+        return STALL_WAIT;
+    }
+}
+
+/* Puts a global access into the LSU queue, which has room. */
+static void issue_memory(core *c, uint32_t slot, const ir_inst *inst, int64_t t) {
+    warp *w = &c->warps[slot];
+    const ir_access *a = &c->k->accesses[inst->access];
+    const bool store = inst->op == OP_STORE;
+    lsu_entry *e = &c->queue[(c->queue_head + c->queue_count) % c->mach->lsu.queue];
+    address_warp(c->k, a, &w->place, c->shared->lane_loop, &e->access);
+    if (!e->access.mask) {
+        c->count.requests_empty[store]++;
+        set_register(c, slot, inst->dst, t + c->mach->core.op[inst->op].latency_cycles, STALL_WAIT);
+        return;
+    }
+    e->issued = t;
+    e->warp = slot;
+    e->bytes = (uint16_t)a->bytes;
+    e->store = store;
+    if (store) {
+        w->stores_queued++;
+    } else {
+        e->tracker = tracker_new(c, slot, inst->dst);
+        if (e->tracker == CACHE_NONE) {
+            c->fault = "more loads in flight than the engine can follow";
+            return;
+        }
+        set_register(c, slot, inst->dst, TICK_NEVER, STALL_LONG_SCOREBOARD);
+    }
+    c->queue_count++;
+}
+
+static void issue_shared(core *c, uint32_t slot, const ir_inst *inst, int64_t t) {
+    warp_access access;
+    const ir_access *a = &c->k->accesses[inst->access];
+    const core_desc *d = &c->mach->core;
+    const int store = inst->op == OP_SHARED_STORE;
+    address_warp(c->k, a, &c->warps[slot].place, c->shared->lane_loop, &access);
+    uint32_t ideal = 0;
+    const uint32_t passes =
+        bank_passes(&access, a->bytes, d->warp_width, d->shared_banks, d->shared_bank_bytes, &ideal);
+    if (passes) {
+        c->count.shared_requests[store]++;
+        c->count.shared_wavefronts[store] += passes;
+        c->count.shared_ideal_wavefronts[store] += ideal;
+        c->count.shared_bytes[store] += (uint64_t)__builtin_popcountll(access.mask) * a->bytes;
+    }
+    const int64_t start = max64(c->shared_free, t);
+    c->shared_free = start + passes;
+    c->count.shared_busy_cycles += passes;
+    const int64_t ready = start + (passes ? passes - 1 : 0) + d->shared_latency_cycles;
+    set_register(c, slot, inst->dst, ready, STALL_SHORT_SCOREBOARD);
+}
+
+/* True when the queue in front of the unit that the instruction needs has no room. */
+static bool refused(core *c, warp *w, const ir_inst *inst, int64_t t) {
+    stall_reason reason = STALL_LG_THROTTLE;
+    if (inst->op == OP_LOAD || inst->op == OP_STORE) {
+        if (c->queue_count < c->mach->lsu.queue)
+            return false;
+        c->lsu_refused = true;
+    } else if (inst->op == OP_SHARED_LOAD || inst->op == OP_SHARED_STORE) {
+        if (c->shared_free - t < (int64_t)c->mach->lsu.queue)
+            return false;
+        reason = STALL_MIO_THROTTLE;
+    } else {
+        return false;
+    }
+    if (w->throttle_since == TICK_NEVER) {
+        w->throttle_since = t;
+        w->throttle_reason = (uint8_t)reason;
+    }
+    return true;
+}
+
+/* Issues the next instruction of this warp at t and works out what comes after it. */
+static void issue(core *c, scheduler *s, uint32_t slot, int64_t t) {
+    warp *w = &c->warps[slot];
+    const ir_inst *inst = &c->k->code[w->pc];
+    const op_timing *timing = &c->mach->core.op[inst->op];
+    const pipe_id pipe = (pipe_id)c->pipe[slot];
+    account(c, s, w, pipe, t);
+    s->pipe_free[pipe] = t + timing->interval_cycles;
+    s->pipe_blocked[pipe] += timing->interval_cycles - 1;
+    c->count.pipe_cycles[pipe] += timing->interval_cycles;
+    c->count.instructions[inst->op]++;
+    int64_t earliest = t + 1;
+    stall_reason reason = STALL_WAIT;
+    uint32_t next = w->pc + 1;
+    switch (inst->op) {
+    case OP_LOAD:
+    case OP_STORE:
+        issue_memory(c, slot, inst, t);
+        break;
+    case OP_SHARED_LOAD:
+    case OP_SHARED_STORE:
+        issue_shared(c, slot, inst, t);
+        break;
+    case OP_BRANCH:
+        earliest = t + timing->latency_cycles;
+        reason = STALL_BRANCH_RESOLVING;
+        if (inst->access != IR_NONE) {
+            if (!address_mask(c->k, &c->k->accesses[inst->access], &w->place))
+                next = c->k->code_count - 1; /* its EXIT */
+        } else if (inst->loop != IR_NONE) {
+            const ir_loop *l = &c->k->loops[inst->loop];
+            if (++w->place.loop[l->depth] < l->trips)
+                next = l->first;
+            else
+                w->place.loop[l->depth] = 0;
+        }
+        break;
+    case OP_BARRIER: {
+        block_slot *b = &c->blocks[w->block_slot];
+        w->pc = next;
+        w->at_barrier = true;
+        w->dependence = TICK_NEVER;
+        c->wake[slot] = TICK_NEVER;
+        b->at_barrier++;
+        barrier_arrive(c, b, t);
+        return;
+    }
+    case OP_EXIT: {
+        w->exited = true;
+        c->wake[slot] = TICK_NEVER;
+        w->dependence = TICK_NEVER;
+        block_slot *b = &c->blocks[w->block_slot];
+        if (w->stores_queued == 0)
+            release_warp(c, slot, t + 1);
+        if (--b->alive)
+            barrier_arrive(c, b, t);
+        return;
+    }
+    default:
+        set_register(c, slot, inst->dst, t + timing->latency_cycles, reason_of(inst->op));
+    }
+    w->pc = next;
+    find_wake(c, slot, earliest, reason);
+}
+
+/* The warp became eligible since the scheduler last looked: remember how long its pipe had been blocked by then. Between
+ * two looks nothing issues, so the blocked cycles since are those up to pipe_free. */
+static void note_eligible(const scheduler *s, warp *w, pipe_id pipe, int64_t t) {
+    const int64_t free = s->pipe_free[pipe];
+    const int64_t from = max64(w->dependence, w->gap_start);
+    const uint64_t future = free > t ? (uint64_t)(free - t) : 0;
+    const int64_t until = min64(t, free);
+    const uint64_t since = until > from ? (uint64_t)(until - from) : 0;
+    w->blocked_before = s->pipe_blocked[pipe] - future - since;
+    w->seen = true;
+}
+
+static void scheduler_run(core *c, scheduler *s, int64_t t) {
+    const uint32_t width = c->mach->core.issue_width;
+    const bool gto = c->mach->core.policy == WARP_GTO;
+    uint32_t issued = 0;
+    int64_t next = TICK_NEVER;
+    /* A warp that exits leaves the list while we walk it, so walk a copy. */
+    uint16_t order[MACHINE_WARPS_MAX];
+    const uint32_t n = s->count;
+    uint32_t k = 0;
+    if (gto) {
+        if (n && c->wake[s->greedy] <= t)
+            order[k++] = (uint16_t)s->greedy;
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t slot = s->order[i];
+            const int64_t wake = c->wake[slot];
+            if (wake > t)
+                next = min64(next, wake);
+            else if (k == 0 || slot != order[0])
+                order[k++] = (uint16_t)slot;
+        }
+    } else {
+        uint32_t begin = 0;
+        while (begin < n && s->order[begin] != s->greedy)
+            begin++;
+        for (uint32_t i = 0; i < n; i++) {
+            const uint32_t slot = s->order[(begin + 1 + i) % n];
+            if (c->wake[slot] > t)
+                next = min64(next, c->wake[slot]);
+            else
+                order[k++] = (uint16_t)slot;
+        }
+    }
+    s->next = TICK_NEVER; /* issue() and releases below lower it again */
+    for (uint32_t i = 0; i < k; i++) {
+        const uint32_t slot = order[i];
+        warp *w = &c->warps[slot];
+        const pipe_id pipe = (pipe_id)c->pipe[slot];
+        if (!w->seen)
+            note_eligible(s, w, pipe, t);
+        if (s->pipe_free[pipe] > t) {
+            next = min64(next, s->pipe_free[pipe]);
+            continue;
+        }
+        if (issued == width) {
+            next = min64(next, t + 1);
+            continue;
+        }
+        const ir_inst *inst = &c->k->code[w->pc];
+        if (refused(c, w, inst, t)) {
+            if (inst->op == OP_SHARED_LOAD || inst->op == OP_SHARED_STORE)
+                next = min64(next, t + 1);
+            continue;
+        }
+        issue(c, s, slot, t);
+        issued++;
+        s->greedy = slot;
+    }
+    if (issued)
+        c->count.scheduler_active_cycles++;
+    /* What issue() asked for cannot be earlier than the next cycle. */
+    s->next = max64(min64(s->next, next), t + 1);
+}
+
+/* --- the core ------------------------------------------------------------------------------------------------------ */
+
+int64_t core_next_event(const core *c) {
+    int64_t next = c->inbox_count ? c->inbox[0].cycle : TICK_NEVER;
+    if (c->launch_count)
+        next = min64(next, c->launches[c->launch_head].cycle);
+    const int64_t lsu = lsu_next_tick(c);
+    if (lsu != TICK_NEVER)
+        next = min64(next, lsu / TICKS);
+    for (uint32_t i = 0; i < c->mach->core.schedulers; i++)
+        next = min64(next, c->schedulers[i].next);
+    return next;
+}
+
+void core_run(core *c, int64_t to) {
+    for (;;) {
+        const int64_t t = core_next_event(c);
+        if (t >= to || c->fault)
+            return;
+        while (c->inbox_count && c->inbox[0].cycle <= t) {
+            const mem_response r = inbox_pop(c);
+            take_response(c, &r, t);
+        }
+        while (c->launch_count && c->launches[c->launch_head].cycle <= t) {
+            const launch l = c->launches[c->launch_head];
+            c->launch_head = (c->launch_head + 1) % c->shared->resident_blocks;
+            c->launch_count--;
+            start_block(c, &l);
+        }
+        lsu_run(c, t);
+        for (uint32_t i = 0; i < c->mach->core.schedulers; i++)
+            if (c->schedulers[i].next <= t)
+                scheduler_run(c, &c->schedulers[i], t);
+    }
+}
+
+request_list *core_requests(core *c) {
+    return &c->out;
+}
+const int64_t *core_finished(const core *c, uint32_t *count) {
+    *count = (uint32_t)c->finished_count;
+    return c->finished;
+}
+void core_clear_finished(core *c) {
+    c->finished_count = 0;
+}
+const core_counters *core_count(const core *c) {
+    return &c->count;
+}
+const level_counters *core_level_count(const core *c) {
+    return &c->level_count;
+}
+int64_t core_end(const core *c) {
+    return c->end;
+}
+const char *core_fault(const core *c) {
+    return c->fault;
+}

@@ -1,0 +1,335 @@
+/* engine.c - the quantum loop.
+ *
+ * Nothing that a core sends can come back sooner than the shortest round trip to the memory side. So all clusters are
+ * simulated, independently, for one such quantum; then all partitions, independently, over what was sent, in order of
+ * (time, cluster); then their answers, which cannot be due before the next quantum, are delivered in order of partition.
+ * Nothing depends on the number of host threads.
+ */
+#include "sim/engine.h"
+
+#include "base/mem.h"
+#include "sim/team.h"
+#include "sim/tick.h"
+
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct finish {
+    int64_t cycle;
+    uint32_t core; /* in dispatch order */
+} finish;
+
+/* Cores in the order in which blocks go to them: one to each cluster in turn, so that neighbours share nothing. */
+static core *dispatch_core(const engine *e, uint32_t i) {
+    const uint32_t full = e->cluster_count;
+    uint32_t left = i, depth = 0;
+    for (;;) {
+        uint32_t width = 0;
+        for (uint32_t c = 0; c < full; c++)
+            width += e->clusters[c].cores > depth;
+        if (left < width)
+            break;
+        left -= width;
+        depth++;
+    }
+    for (uint32_t c = 0; c < full; c++)
+        if (e->clusters[c].cores > depth && left-- == 0)
+            return e->clusters[c].core[depth];
+    return NULL;
+}
+
+static status engine_init(engine *e, const machine *mach, const kernel *k, const sim_options *o, core **order,
+                          message *m) {
+    e->mach = mach;
+    e->k = k;
+    e->options = o;
+    TRY(occupancy(mach, k, &e->occupancy, m));
+    const int32_t level = cluster_level(mach);
+    const uint32_t width = level >= 0 ? mach->core.per_cluster : 1;
+    e->core_count = mach->core.count;
+    e->cluster_count = (e->core_count + width - 1) / width;
+    e->shared = (core_shared){
+        .mach = mach,
+        .k = k,
+        .lane_loop = o->lane_loop,
+        .warps_per_block = (k->block_threads + mach->core.warp_width - 1) / mach->core.warp_width,
+        .resident_blocks = e->occupancy.blocks,
+        .has_level = mach->level_count > 0 && mach->level[0].scope == SCOPE_CORE,
+        .forward_ticks = partition_forward_ticks(mach),
+    };
+    if (level >= 0) {
+        const uint32_t below = level > 0 ? mach->level[level - 1].latency_cycles : 0;
+        e->shared.forward_ticks = cycle_to_tick((mach->level[level].latency_cycles - below) / 2);
+    }
+    e->quantum = partition_round_trip_cycles(mach);
+    if (mach->core.block_launch_cycles && mach->core.block_launch_cycles < e->quantum)
+        e->quantum = mach->core.block_launch_cycles;
+    e->clusters = mem_zero(e->cluster_count, sizeof *e->clusters);
+    e->partitions = mem_zero(mach->channels, sizeof *e->partitions);
+    if (!e->clusters || !e->partitions)
+        return fail(m, ERR_MEMORY, "not enough memory for %u cores", e->core_count);
+    for (uint32_t i = 0; i < e->cluster_count; i++) {
+        const uint32_t first = i * width;
+        const uint32_t cores = e->core_count - first < width ? e->core_count - first : width;
+        TRY(cluster_init(&e->clusters[i], &e->shared, i, cores, m));
+    }
+    for (uint32_t i = 0; i < mach->channels; i++)
+        TRY(partition_init(&e->partitions[i], mach, i, e->cluster_count, m));
+    for (uint32_t i = 0; i < e->core_count; i++)
+        order[i] = dispatch_core(e, i);
+    return OK;
+}
+
+static void engine_free(engine *e) {
+    for (uint32_t i = 0; e->clusters && i < e->cluster_count; i++)
+        cluster_free(&e->clusters[i]);
+    for (uint32_t i = 0; e->partitions && i < e->mach->channels; i++)
+        partition_free(&e->partitions[i]);
+    mem_free(e->clusters);
+    mem_free(e->partitions);
+    mem_free(e->finish);
+}
+
+/* --- blocks -------------------------------------------------------------------------------------------------------- */
+
+/* Starts the next block on this core at `cycle`, or when the dispatcher is free. */
+static void start_next(engine *e, core *c, int64_t cycle) {
+    int64_t at = cycle * 1000;
+    if (e->mach->core.dispatch_blocks_per_kilocycle) {
+        const int64_t step = 1000000 / e->mach->core.dispatch_blocks_per_kilocycle;
+        if (at < e->last_dispatch + step)
+            at = e->last_dispatch + step;
+        e->last_dispatch = at;
+    }
+    core_launch(c, e->next_block++, (at + 999) / 1000);
+}
+
+static void start_first(engine *e, core *const *order) {
+    e->last_dispatch = INT64_MIN / 2;
+    for (uint32_t round = 0; round < e->occupancy.blocks; round++)
+        for (uint32_t i = 0; i < e->core_count && e->next_block < e->k->blocks; i++)
+            start_next(e, order[i], 0);
+}
+
+static int finish_order(const void *a, const void *b) {
+    const finish *x = a, *y = b;
+    if (x->cycle != y->cycle)
+        return x->cycle < y->cycle ? -1 : 1;
+    return x->core < y->core ? -1 : x->core > y->core;
+}
+
+/* Gives the room of every block that ended in this quantum to the next block, in order of (time, core). */
+static bool replace_finished(engine *e, core *const *order) {
+    size_t n = 0;
+    for (uint32_t i = 0; i < e->core_count; i++) {
+        uint32_t count = 0;
+        const int64_t *cycles = core_finished(order[i], &count);
+        if (!count)
+            continue;
+        if (!mem_reserve((void **)&e->finish, &e->finish_capacity, n + count, sizeof *e->finish))
+            return false;
+        for (uint32_t k = 0; k < count; k++)
+            e->finish[n++] = (finish){cycles[k], i};
+        core_clear_finished(order[i]);
+    }
+    e->finished_blocks += n;
+    if (n && e->next_block < e->k->blocks) {
+        qsort(e->finish, n, sizeof *e->finish, finish_order);
+        for (size_t i = 0; i < n && e->next_block < e->k->blocks; i++) {
+            int64_t cycle = e->finish[i].cycle + e->mach->core.block_launch_cycles;
+            if (cycle < e->now + e->quantum)
+                cycle = e->now + e->quantum;
+            start_next(e, order[e->finish[i].core], cycle);
+        }
+    }
+    return true;
+}
+
+/* --- memory side --------------------------------------------------------------------------------------------------- */
+
+typedef struct merge_item {
+    int64_t time;
+    uint32_t cluster;
+} merge_item;
+
+static bool merge_before(merge_item a, merge_item b) {
+    return a.time != b.time ? a.time < b.time : a.cluster < b.cluster;
+}
+
+static void merge_down(merge_item *heap, uint32_t n, uint32_t i) {
+    const merge_item moved = heap[i];
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= n)
+            break;
+        if (child + 1 < n && merge_before(heap[child + 1], heap[child]))
+            child++;
+        if (!merge_before(heap[child], moved))
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = moved;
+}
+
+/* Handles every request for partition p that arrives before `limit`. */
+static void run_partition(engine *e, uint32_t p, int64_t limit) {
+    merge_item heap[MACHINE_CORES_MAX];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < e->cluster_count; i++) {
+        const request_list *l = &e->clusters[i].to[p];
+        if (l->next < l->count && l->item[l->next].time < limit)
+            heap[n++] = (merge_item){l->item[l->next].time, i};
+    }
+    for (uint32_t i = n / 2; i-- > 0;)
+        merge_down(heap, n, i);
+    while (n) {
+        const uint32_t source = heap[0].cluster;
+        request_list *l = &e->clusters[source].to[p];
+        partition_request(&e->partitions[p], source, &l->item[l->next++]);
+        if (l->next < l->count && l->item[l->next].time < limit) {
+            heap[0].time = l->item[l->next].time;
+        } else {
+            if (l->next == l->count)
+                l->next = l->count = 0;
+            heap[0] = heap[--n];
+        }
+        if (n)
+            merge_down(heap, n, 0);
+    }
+    partition_advance(&e->partitions[p], limit);
+}
+
+static void run_cluster(engine *e, uint32_t i, int64_t from, int64_t to) {
+    cluster *cl = &e->clusters[i];
+    for (uint32_t p = 0; p < e->mach->channels; p++) {
+        response_list *l = &e->partitions[p].out[i];
+        for (size_t k = 0; k < l->count; k++)
+            cluster_deliver(cl, &l->item[k]);
+        l->count = 0;
+    }
+    cluster_run(cl, from, to);
+}
+
+/* True when no request and no answer is on its way. */
+static bool quiet(const engine *e) {
+    for (uint32_t i = 0; i < e->cluster_count; i++) {
+        const cluster *cl = &e->clusters[i];
+        for (uint32_t p = 0; p < e->mach->channels; p++)
+            if (cl->to[p].count || e->partitions[p].out[i].count)
+                return false;
+        for (uint32_t c = 0; c < cl->cores; c++)
+            if (core_requests(cl->core[c])->count || core_next_event(cl->core[c]) != TICK_NEVER)
+                return false;
+    }
+    return true;
+}
+
+/* --- the loop ------------------------------------------------------------------------------------------------------ */
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct loop_state {
+    double last_report;
+    bool stop;
+    status result;
+} loop_state;
+
+/* Between two quanta, on one thread: blocks, faults, progress. */
+static void between(engine *e, core *const *order, loop_state *s, message *m) {
+    for (uint32_t i = 0; i < e->cluster_count; i++)
+        if (e->clusters[i].fault) {
+            s->result = fail(m, ERR_INTERNAL, "%s", e->clusters[i].fault);
+            s->stop = true;
+        }
+    for (uint32_t p = 0; p < e->mach->channels; p++)
+        if (e->partitions[p].failed) {
+            s->result = fail(m, ERR_MEMORY, "not enough memory for the requests of channel %u", p);
+            s->stop = true;
+        }
+    if (!s->stop && !replace_finished(e, order)) {
+        s->result = fail(m, ERR_MEMORY, "not enough memory for %u cores", e->core_count);
+        s->stop = true;
+    }
+    e->now += e->quantum;
+    if (e->finished_blocks == e->k->blocks && quiet(e))
+        s->stop = true;
+    if (e->options->progress) {
+        const double now = seconds();
+        if (now - s->last_report > 0.1) {
+            s->last_report = now;
+            if (e->options->progress(e->options->progress_context, e->finished_blocks, e->k->blocks)) {
+                s->result = fail(m, ERR_INTERRUPTED, "interrupted after %llu of %llu blocks",
+                                 (unsigned long long)e->finished_blocks, (unsigned long long)e->k->blocks);
+                s->stop = true;
+            }
+        }
+    }
+}
+
+static status engine_loop(engine *e, core *const *order, message *m) {
+    loop_state s = {.last_report = seconds(), .result = OK};
+    if (e->k->blocks == 0)
+        return OK;
+    start_first(e, order);
+    const int threads = e->options->threads ? (int)e->options->threads : 1;
+    const int64_t forward = partition_forward_ticks(e->mach);
+    team crew = {0};
+    atomic_uint next_cluster = 0, next_partition = 0;
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp single
+        crew.size = (uint32_t)omp_get_num_threads();
+        while (!s.stop) {
+            const int64_t from = e->now, to = e->now + e->quantum;
+            uint32_t i;
+            while ((i = atomic_fetch_add_explicit(&next_cluster, 1, memory_order_relaxed)) < e->cluster_count)
+                run_cluster(e, i, from, to);
+            team_wait(&crew);
+            while ((i = atomic_fetch_add_explicit(&next_partition, 1, memory_order_relaxed)) < e->mach->channels)
+                run_partition(e, i, cycle_to_tick(to) + forward);
+            team_wait(&crew);
+            if (omp_get_thread_num() == 0) {
+                between(e, order, &s, m);
+                atomic_store_explicit(&next_cluster, 0, memory_order_relaxed);
+                atomic_store_explicit(&next_partition, 0, memory_order_relaxed);
+            }
+            team_wait(&crew);
+        }
+    }
+    if (s.result != OK)
+        return s.result;
+    for (uint32_t i = 0; i < e->core_count; i++)
+        if (core_end(order[i]) > e->end)
+            e->end = core_end(order[i]);
+    for (uint32_t p = 0; p < e->mach->channels; p++) {
+        const int64_t last = tick_to_cycle(e->partitions[p].last_write);
+        if (last > e->end)
+            e->end = last;
+        partition_drain(&e->partitions[p]);
+    }
+    return OK;
+}
+
+status sim_run(const machine *mach, const kernel *k, const sim_options *options, sim_result *result, message *m) {
+    engine e = {0};
+    memset(result, 0, sizeof *result);
+    core **order = mem_zero(mach->core.count, sizeof *order);
+    if (!order)
+        return fail(m, ERR_MEMORY, "not enough memory for %u cores", mach->core.count);
+    status code = engine_init(&e, mach, k, options, order, m);
+    if (code == OK)
+        code = engine_loop(&e, order, m);
+    if (code == OK)
+        code = engine_result(&e, result, m);
+    engine_free(&e);
+    mem_free(order);
+    return code;
+}

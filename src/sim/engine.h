@@ -1,0 +1,29 @@
+/* engine.h - the parts of one run, as the engine and the result share them. */
+#ifndef COALIGN_SIM_ENGINE_H
+#define COALIGN_SIM_ENGINE_H
+
+#include "kernel/occupancy.h"
+#include "sim/cluster.h"
+
+typedef struct engine {
+    const machine *mach;
+    const kernel *k;
+    const sim_options *options;
+    core_shared shared;
+    occupancy_result occupancy;
+    cluster *clusters;
+    partition *partitions;
+    uint32_t cluster_count, core_count;
+    int64_t quantum;          /* cycles */
+    int64_t now;              /* all cores have been simulated up to here */
+    uint64_t next_block, finished_blocks;
+    int64_t last_dispatch;    /* in dispatch steps of 1/1000 cycle */
+    int64_t end;              /* cycle of the last event of the run */
+    struct finish *finish;    /* blocks that ended in this quantum */
+    size_t finish_capacity;
+} engine;
+
+/* Sums the counters, works out the limiter and, when asked to, checks the conservation laws. */
+status engine_result(const engine *e, sim_result *r, message *m);
+
+#endif

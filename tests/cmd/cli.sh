@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# The program as a user meets it: exit statuses, what goes to which stream, files that appear whole or not at all.
+# Uses the program in $COALIGN (default ./coalign) from the top of the source tree. Ends with "cli: N passed, N failed".
+set -u
+
+program=${COALIGN:-./coalign}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+# Small enough for a second under sanitizers.
+cat >"$work/small.cfg" <<'CFG'
+title = "small";
+machine = "rx7900xt";
+cases = (
+    { name = "rows"; dataset = "[64][65]i32"; view = "slice_2d"; strategy = "general"; sorted = true; measured_us = 8.0; },
+    { name = "flat"; dataset = "[64][64]i32"; view = "copy"; }
+);
+CFG
+cat >"$work/typo.cfg" <<'CFG'
+machine = "rx7900xt";
+cases = (
+    { name = "rows"; dataset = "[64][65]i32"; vieww = "slice_2d"; }
+);
+CFG
+# Long enough to be interrupted.
+cat >"$work/long.cfg" <<'CFG'
+machine = "rx7900xt";
+cases = (
+    { name = "short"; dataset = "[64][65]i32"; view = "slice_2d"; },
+    { name = "long"; dataset = "[65536][16385]i32"; view = "slice_2d"; strategy = "general"; sorted = false; }
+);
+CFG
+
+ok() {
+    passed=$((passed + 1))
+}
+
+not_ok() {
+    failed=$((failed + 1))
+    echo "cli.sh: $1" >&2
+    sed 's/^/    | /' "$work/out" "$work/err" >&2
+}
+
+# run ARGUMENT... : leaves $code, $work/out, $work/err
+run() {
+    "$program" "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+}
+
+# check NAME CONDITION... : the condition is a command
+check() {
+    local name=$1
+    shift
+    if "$@"; then ok; else not_ok "$name"; fi
+}
+
+# Bad input: exit status 2, nothing on stdout, one line on stderr that contains the text.
+rejects() {
+    local text=$1
+    shift
+    run "$@"
+    if [ "$code" -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 1 ] &&
+        grep -qF -- "$text" "$work/err"; then
+        ok
+    else
+        not_ok "status $code, wanted 2 and one line with: $text"
+    fi
+}
+
+out_has() { grep -qF -- "$1" "$work/out"; }
+out_lines() { [ "$(wc -l <"$work/out")" -eq "$1" ]; }
+succeeded() { [ "$code" -eq 0 ]; }
+silent() { [ ! -s "$work/err" ]; }
+same() { cmp -s "$1" "$2"; }
+
+# ---- usage
+rejects "unknown command 'runn'; did you mean 'run'?" runn
+rejects "a command is needed" -- 
+rejects "unknown option --fromat; did you mean 'format'?" run --fromat csv "$work/small.cfg"
+rejects "unknown option -x" run -x "$work/small.cfg"
+rejects "--format yaml" run --format yaml "$work/small.cfg"
+rejects "--format needs a value" run "$work/small.cfg" --format
+rejects "--quiet takes no value" run --quiet=1 "$work/small.cfg"
+rejects "--threads 0" run --threads 0 "$work/small.cfg"
+rejects "--threads 2x" run --threads 2x "$work/small.cfg"
+rejects "KEY=VALUE is needed" run -D novalue "$work/small.cfg"
+rejects "run needs CONFIG" run
+rejects "one operand too many" run "$work/small.cfg" another
+rejects "plan needs --shape" plan
+rejects "no command 'nothing'" help nothing
+run
+check "no command: status 2" [ "$code" -eq 2 ]
+check "no command: help on stderr" grep -q '^usage: ' "$work/err"
+check "no command: nothing on stdout" [ ! -s "$work/out" ]
+for words in "--help" "-h" "help" "help run" "run --help" "run -h" "plan --help" "machines --help" "metrics --help"; do
+    # shellcheck disable=SC2086
+    run $words
+    check "$words: status 0" succeeded
+    check "$words: usage on stdout" out_has "usage: coalign"
+    check "$words: nothing on stderr" silent
+done
+run --version
+check "--version" grep -Eq '^coalign [0-9]+\.[0-9]+\.[0-9]+' "$work/out"
+
+# ---- bad input: file and line, nearest key
+rejects "typo.cfg:3: " run "$work/typo.cfg"
+rejects "did you mean 'view'?" run "$work/typo.cfg"
+rejects "missing.cfg" run "$work/missing.cfg"
+rejects "$work" run "$work"
+rejects "did you mean 'rx7900xt'?" run -m rx7900xtt "$work/small.cfg"
+rejects "-D cases.rows.srted=true" run -D cases.rows.srted=true "$work/small.cfg"
+rejects "-D machine.levels.L2.ways=0" run -D machine.levels.L2.ways=0 "$work/small.cfg"
+rejects "--shape '[8'" plan --shape '[8'
+rejects "--src has 1 dimensions, --shape 2" plan --shape '[8][8]i32' --src '[(64,1)]'
+rejects "--dst: dimension 1 has size 9, in --shape it has 8" plan --shape '[8][8]i32' --dst '[(8,9),(9,1)]'
+rejects "no machine is named" plan --shape '[8][8]i32' -D core.count=1
+rejects "64" plan --shape '[4294967296][4294967296]i32'
+
+# ---- results (on one thread: quick even where other programs hold the processors)
+run run --threads 1 "$work/small.cfg" --quiet
+check "run: status 0" succeeded
+check "run: quiet" silent
+check "run: title" out_has "small"
+check "run: 100 columns" [ "$(awk 'length > n { n = length } END { print n }' "$work/out")" -le 100 ]
+run run --threads 1 "$work/small.cfg" --quiet --details
+check "--details: a page for each case" [ "$(grep -c 'Warp state' "$work/out")" -eq 2 ]
+run run --threads 1 "$work/small.cfg" --format csv
+check "csv: status 0" succeeded
+check "csv: header" grep -q '^case,strategy,predicted_us,measured_us,error_pct,limiter,' "$work/out"
+check "csv: a row for each case" out_lines 3
+check "csv: an unmeasured case is n/a" grep -Eq '^flat,memcpy,[0-9.]+,n/a,n/a,' "$work/out"
+check "csv: diagnostics on stderr only" grep -q 'cases simulated' "$work/err"
+cp "$work/out" "$work/two.csv"
+run run --threads 2 "$work/small.cfg" --format csv
+check "the same bits on two threads" same "$work/out" "$work/two.csv"
+run run --threads 1 "$work/small.cfg" --format json -q
+check "json: begins as an object" grep -q '^{$' "$work/out"
+check "json: unknown is null" out_has '"measured_us": null'
+run run --threads 1 "$work/small.cfg" -q -D cases.flat.strategy=general --format csv
+check "-D changes a case" grep -q '^flat,general' "$work/out"
+run run --threads 1 "$work/small.cfg" -q -D 'cases=()' --format csv
+check "no cases: only the header" out_lines 1
+
+# ---- files
+run run --threads 1 "$work/small.cfg" -q -o - -o "$work/r.csv" -o "$work/r.json" -o "$work/r.txt"
+check "-o: status 0" succeeded
+check "-o -: the table on stdout" out_has "predicted"
+check "-o .csv: CSV" same "$work/r.csv" "$work/two.csv"
+check "-o .json: JSON" grep -q '^{$' "$work/r.json"
+check "-o: text otherwise" same "$work/r.txt" "$work/out"
+check "-o: nothing left beside" [ -z "$(find "$work" -name 'r.*.??????')" ]
+ln -s r.csv "$work/link.csv"
+run run --threads 1 "$work/small.cfg" -q -o "$work/link.csv"
+check "-o through a symbolic link replaces its target" [ -L "$work/link.csv" ]
+echo precious >"$work/kept.csv"
+rejects "typo.cfg:3: " run "$work/typo.cfg" -o "$work/kept.csv"
+check "a failed run leaves the old file" grep -q precious "$work/kept.csv"
+rejects "no-such-folder/x.csv" run "$work/small.cfg" -q -o "$work/no-such-folder/x.csv"
+rejects "is a directory" run "$work/small.cfg" -q -o "$work"
+rejects "No space left on device" run "$work/small.cfg" -q -o /dev/full
+"$program" run --threads 1 "$work/small.cfg" -q >/dev/full 2>"$work/err"
+code=$?
+check "a full disk on stdout: status 2" [ "$code" -eq 2 ]
+check "a full disk on stdout: says so" grep -q 'No space left on device' "$work/err"
+"$program" metrics >/dev/full 2>"$work/err"
+check "metrics to a full disk: status 2" [ $? -eq 2 ]
+"$program" --help >/dev/full 2>"$work/err"
+check "help to a full disk: status 2" [ $? -eq 2 ]
+# More text than a pipe holds, so that the writer does meet the closed end.
+{ "$program" run --threads 1 "$work/small.cfg" -q --format json -o - -o - -o - -o - -o - -o - -o -; echo $? >"$work/status"; } 2>"$work/err" |
+    head -n 1 >"$work/out"
+check "| head: no complaint" silent
+check "| head: status 0" [ "$(cat "$work/status")" -eq 0 ]
+
+# ---- interruption: what is done is reported. Background jobs of a script ignore SIGINT; SIGTERM is handled alike.
+"$program" run --threads 1 "$work/long.cfg" -q --format csv >"$work/out" 2>"$work/err" &
+child=$!
+sleep 3
+kill -TERM "$child"
+wait "$child"
+code=$?
+check "interrupted: status 130" [ "$code" -eq 130 ]
+check "interrupted: header and the finished case" out_lines 2
+check "interrupted: the finished case" grep -q '^short,' "$work/out"
+
+# ---- the other commands
+run machines
+check "machines: lists" out_has "rx7900xt"
+run machines v100
+check "machines v100: figures with units" out_has "GB/s"
+run machines v100 --format csv
+check "machines --format csv" grep -q '^group,key,value,unit$' "$work/out"
+run machines --format json
+check "machines --format json" out_has '"id": "v100"'
+rejects "did you mean" machines v10
+run metrics
+check "metrics: Nsight's names" out_has "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum [sector]"
+check "metrics: every count has a unit" [ -z "$(grep -E '^  [a-z0-9_]+(requests|sectors|bytes|cycles)(_ld|_st)?$' "$work/out")" ]
+run metrics --format csv
+check "metrics --format csv" grep -q '^name,unit,meaning$' "$work/out"
+run plan --shape '[64][64]i32' --src '1:[(64,65),(64,1)]' --dst '[(64,64),(64,1)]'
+check "plan: without a machine" out_has "general sorted"
+check "plan: why not memcpy" out_has "memcpy"
+run plan --shape '[64][64]i32' --src '[(64,1),(64,64)]' -m v100 -q --threads 1
+check "plan -m: status 0" succeeded
+check "plan -m: chooses the tile" out_has "choice       transpose_default"
+check "plan -m: ranks the unpadded tile too" out_has "transpose_unpadded"
+run plan --shape '[64][64]i32' --src '[(64,1),(64,64)]' -m v100 -q --threads 1 --format json
+check "plan json: choice" out_has '"choice": "transpose_default"'
+run plan --shape '[64][64]i32' --format csv
+check "plan csv: verdicts" grep -q '^memcpy,yes,' "$work/out"
+run plan --shape '[0][64]i32' -m v100
+check "plan: an empty array needs nothing" out_has "nothing"
+
+echo "cli: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
