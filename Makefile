@@ -113,7 +113,7 @@ $(BUILD)/tests/$(1)/run: $(patsubst %.c,$(BUILD)/%.o,$(filter tests/$(1)/%,$(TES
 endef
 $(foreach room,$(TEST_ROOMS),$(eval $(call test_program,$(room))))
 
--include $(wildcard build/$(CONFIG)/src/*/*.d build/$(CONFIG)/tests/*/*.d)
+-include $(wildcard $(BUILD)/src/*/*.d $(BUILD)/tests/*/*.d)
 
 # ---- running ---------------------------------------------------------------------------------------------------------
 test: $(PROGRAM) $(TEST_BINARIES)

@@ -73,6 +73,12 @@ static status set_option(arguments *a, option_id id, const char *value, message 
     case OPT_DST:
         a->dst = value;
         return OK;
+    case OPT_SAME_MEMORY:
+        a->same_memory = true;
+        return OK;
+    case OPT_EXACT:
+        a->exact = true;
+        return OK;
     case OPT_DETAILS:
         a->details = true;
         return OK;

@@ -13,7 +13,8 @@ const option_desc option_table[OPTION_COUNT] = {
 enum {
     ALWAYS = BIT(OPT_HELP) | BIT(OPT_VERSION),
     REPORTS = ALWAYS | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT),
-    SIMULATES = REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DETAILS) | BIT(OPT_THREADS) | BIT(OPT_QUIET) | BIT(OPT_DEFINE),
+    SIMULATES = REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_EXACT) | BIT(OPT_DETAILS) | BIT(OPT_THREADS) |
+                BIT(OPT_QUIET),
 };
 
 const command command_table[] = {
@@ -21,7 +22,7 @@ const command command_table[] = {
      "Simulates every case of CONFIG on its machine and reports predicted times, where the transactions went and what\n"
      "limited each case; beside measured times where the config has them. Ctrl-C ends early and reports what is done.",
      run_command},
-    {"plan", "", 0, 0, SIMULATES | BIT(OPT_SHAPE) | BIT(OPT_SRC) | BIT(OPT_DST),
+    {"plan", "", 0, 0, SIMULATES | BIT(OPT_SHAPE) | BIT(OPT_SRC) | BIT(OPT_DST) | BIT(OPT_SAME_MEMORY),
      "choose a copy strategy for two layouts",
      "Says how an array should be copied between two layouts, and why. With a machine, simulates every strategy that\n"
      "applies and ranks them; says of the others why they do not apply.",

@@ -74,8 +74,9 @@ static status read_copy(planning *p, const arguments *args, message *m) {
     format_lmad(p->src, sizeof p->src, &p->copy.src);
     format_lmad(p->dst, sizeof p->dst, &p->copy.dst);
     plan_options o = plan_options_default();
+    o.same_memory = args->same_memory;
     TRY(copy_check(&p->copy, m));
-    TRY(place_copy(&p->copy, &p->src_base, &p->dst_base, m));
+    TRY(place_copy(&p->copy, args->same_memory, &p->src_base, &p->dst_base, m));
     o.src_base = p->src_base;
     o.dst_base = p->dst_base;
     TRY(plan_copy(&p->copy, &o, &p->plan, m));
@@ -169,7 +170,7 @@ static status simulate_all(planning *p, const arguments *args, progress *bar, me
         bar->name = c->label;
         message why;
         status s =
-            simulate_copy(&p->mach, &p->copy, &c->options, p->src_base, p->dst_base, args->threads, bar, r, &why);
+            simulate_copy(&p->mach, &p->copy, &c->options, p->src_base, p->dst_base, args, bar, r, &why);
         if (s == ERR_INPUT)
             refuse(p, c->label, why.text);
         else if (s != OK)
@@ -201,11 +202,11 @@ static status simulate_size(planning *p, const arguments *args, const copy_desc 
     *z = blank_size(p, copy);
     bar->name = "the same layout with fewer elements";
     int64_t src = 0, dst = 0;
-    TRY(place_copy(copy, &src, &dst, m));
+    TRY(place_copy(copy, args->same_memory, &src, &dst, m));
     for (size_t i = 0; i < p->candidate_count; i++, bar->index++) {
         const candidate *c = &p->candidates[i];
         run_record r = blank_record(p, c);
-        status s = simulate_copy(&p->mach, copy, &c->options, src, dst, args->threads, bar, &r, m);
+        status s = simulate_copy(&p->mach, copy, &c->options, src, dst, args, bar, &r, m);
         if (s != OK && s != ERR_INPUT)
             return s;
         if (s == OK)

@@ -15,6 +15,7 @@ typedef struct run_case {
     int64_t src_base, dst_base;
     char strategy[STRATEGY_LABEL_MAX];
     plan_text reason; /* "" unless the plan chose */
+    plan_text note[PLAN_NOTE_COUNT]; /* "" where there is none */
 } run_case;
 
 typedef struct run {
@@ -30,14 +31,18 @@ static status prepare_case(run_case *c, const experiment_case *what, message *m)
     c->src_base = what->src_base;
     c->dst_base = what->dst_base;
     if (!what->placed)
-        TRY(place_copy(&what->copy, &c->src_base, &c->dst_base, m));
+        TRY(place_copy(&what->copy, false, &c->src_base, &c->dst_base, m));
+    plan_options o = plan_options_default();
+    o.general = what->options;
+    o.same_memory = true; /* one address space: the bases tell */
+    o.src_base = c->src_base;
+    o.dst_base = c->dst_base;
+    copy_plan plan;
+    TRY(plan_copy(&what->copy, &o, &plan, m));
+    for (int i = 0; i < PLAN_NOTE_COUNT; i++)
+        if (plan.noted[i])
+            c->note[i] = plan.note[i];
     if (what->automatic) {
-        plan_options o = plan_options_default();
-        o.general = what->options;
-        o.src_base = c->src_base;
-        o.dst_base = c->dst_base;
-        copy_plan plan;
-        TRY(plan_copy(&what->copy, &o, &plan, m));
         c->options.strategy = plan.options.strategy;
         c->reason = plan.reason;
     }
@@ -80,9 +85,11 @@ static status simulate(run *r, const arguments *args, message *m) {
                                .measured_us = c->what->measured_us,
                                .measured_low_us = c->what->measured_low_us,
                                .measured_high_us = c->what->measured_high_us};
+        for (int k = 0; k < PLAN_NOTE_COUNT; k++)
+            record->note[k] = c->note[k].text;
         bar.index = i;
         bar.name = c->what->name;
-        s = simulate_copy(&r->experiment.mach, &c->what->copy, &c->options, c->src_base, c->dst_base, args->threads,
+        s = simulate_copy(&r->experiment.mach, &c->what->copy, &c->options, c->src_base, c->dst_base, args,
                           &bar, record, m);
         s = with_place(s, c->what, m);
         r->done += s == OK;

@@ -20,7 +20,7 @@ char *strategy_label(char *buffer, size_t size, const copy_options *o) {
 }
 
 status simulate_copy(const machine *mach, const copy_desc *copy, const copy_options *options, int64_t src_base,
-                     int64_t dst_base, uint32_t threads, progress *p, run_record *r, message *m) {
+                     int64_t dst_base, const arguments *args, progress *p, run_record *r, message *m) {
     kernel k = {0};
     status s = copy_kernel_build(mach, copy, options, src_base, dst_base, &k, m);
     if (s == OK) {
@@ -31,7 +31,11 @@ status simulate_copy(const machine *mach, const copy_desc *copy, const copy_opti
         r->element_bytes = k.element_bytes;
         r->elements = k.elements;
         r->useful_bytes = k.useful_bytes;
-        sim_options o = {.threads = threads, .check = true, .progress = progress_show, .progress_context = p};
+        sim_options o = {.threads = args->threads,
+                         .sample = !args->exact,
+                         .check = true,
+                         .progress = progress_show,
+                         .progress_context = p};
         s = sim_run(mach, &k, &o, &r->sim, m);
     }
     kernel_free(&k);

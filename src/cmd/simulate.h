@@ -2,6 +2,7 @@
 #ifndef COALIGN_CMD_SIMULATE_H
 #define COALIGN_CMD_SIMULATE_H
 
+#include "cmd/command.h"
 #include "cmd/progress.h"
 #include "layout/plan.h"
 #include "report/record.h"
@@ -12,9 +13,9 @@ enum { STRATEGY_LABEL_MAX = 64 };
 char *strategy_label(char *buffer, size_t size, const copy_options *o);
 
 /* Fills the record's launch figures and counters; names and measured times are the caller's. The arrays lie at the
- * given addresses (place.h chooses some). The conservation laws are always checked. Errors as copy_kernel_build,
- * sim_run. */
+ * given addresses (place.h chooses some). Of the command line --threads and --exact matter. The conservation laws are
+ * always checked. Errors as copy_kernel_build, sim_run. */
 status simulate_copy(const machine *mach, const copy_desc *copy, const copy_options *options, int64_t src_base,
-                     int64_t dst_base, uint32_t threads, progress *p, run_record *r, message *m);
+                     int64_t dst_base, const arguments *args, progress *p, run_record *r, message *m);
 
 #endif

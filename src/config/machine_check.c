@@ -90,9 +90,6 @@ static status check_level(const machine *mach, uint32_t i, message *m) {
 }
 
 static status check_memory(const machine *mach, message *m) {
-    const cache_level *last = &mach->level[mach->level_count - 1];
-    if (last->scope != SCOPE_DEVICE)
-        return fail(m, ERR_INPUT, "the last level, '%s', must have device scope: it is the memory's", last->name);
     if (!power_of_two(mach->interleave_bytes))
         return fail(m, ERR_INPUT, "an interleave of %" PRIu32 " B: it must be a power of two", mach->interleave_bytes);
     for (uint32_t i = 0; i < mach->level_count; i++)
@@ -103,9 +100,9 @@ static status check_memory(const machine *mach, message *m) {
 }
 
 static status check_dram(const machine *mach, message *m) {
-    const cache_level *last = &mach->level[mach->level_count - 1];
+    const cache_level *last = mach->level_count ? &mach->level[mach->level_count - 1] : NULL;
     const dram_desc *dram = &mach->dram;
-    if (dram->latency_cycles <= last->latency_cycles)
+    if (last && dram->latency_cycles <= last->latency_cycles)
         return fail(m, ERR_INPUT,
                     "DRAM answers in %" PRIu32 " cycles, level '%s' in %" PRIu32
                     ": latencies are load-to-use and must grow outwards",
@@ -128,9 +125,20 @@ static status check_dram(const machine *mach, message *m) {
     return OK;
 }
 
+static status check_lsu(const machine *mach, message *m) {
+    const lsu_desc *lsu = &mach->lsu;
+    if (!power_of_two(lsu->tag_banks) || lsu->tag_lines_per_pass % lsu->tag_banks != 0)
+        return fail(m, ERR_INPUT,
+                    "%" PRIu32 " tag banks: a power of two is needed that divides the %" PRIu32 " lines of a pass",
+                    lsu->tag_banks, lsu->tag_lines_per_pass);
+    return OK;
+}
+
 status machine_check(const machine *mach, machine_part *part, message *m) {
     *part = (machine_part){"core", 0};
     TRY(check_core(mach, m));
+    *part = (machine_part){"lsu", 0};
+    TRY(check_lsu(mach, m));
     for (uint32_t i = 0; i < mach->level_count; i++) {
         *part = (machine_part){"levels", i};
         TRY(check_level(mach, i, m));

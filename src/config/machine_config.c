@@ -41,7 +41,7 @@ static const char *const policy_names[] = {"gto", "lrr", NULL};
 static const char *const scope_names[] = {"core", "cluster", "device", NULL};
 static const char *const replacement_names[] = {"lru", "fifo", "random", NULL};
 static const char *const write_names[] = {"through", "back", NULL};
-static const char *const partial_names[] = {"mask", "fill", NULL};
+static const char *const partial_names[] = {"mask", "merge", "fill", NULL};
 
 /* A latency or a rate may be written in either of two units; NAN marks the one that is absent. */
 typedef struct alternatives {
@@ -141,8 +141,7 @@ static status read_lsu(const loader *l, const config_setting_t *group) {
         CHOICE(lsu_desc, rule, rule_names),
         COUNT(lsu_desc, queue, 1, 65536),
         COUNT(lsu_desc, tag_lines_per_pass, 1, 64),
-        COUNT(lsu_desc, tag_milli_base, 0, 1000000),
-        COUNT(lsu_desc, tag_milli_per_line, 0, 1000000),
+        COUNT(lsu_desc, tag_banks, 1, 64),
         COUNT(lsu_desc, data_banks, 1, 128),
         BYTES(lsu_desc, data_bank_bytes, 1, 64),
         COUNT(lsu_desc, bytes_per_cycle, 1, 4096),
@@ -180,13 +179,6 @@ static status read_level(const loader *l, const config_setting_t *group, cache_l
         OPTIONAL_NUMBER(raw_level, alt.bytes_per_cycle, 0.001, 1e6),
         OPTIONAL_NUMBER(raw_level, alt.bandwidth_GBps, 0.001, 1e9),
         COUNT(raw_level, level.request_cycles, 1, 1000),
-        COUNT(raw_level, level.partial_write_cycles, 0, 1000),
-        {.key = "partial_write_cycles",
-         .kind = FIELD_COUNT,
-         .optional = true,
-         .offset = offsetof(raw_level, level.partial_write_cycles),
-         .min = 0,
-         .max = 1000},
         OPTIONAL_NUMBER(raw_level, alt.latency_cycles, 1, 1e6),
         OPTIONAL_NUMBER(raw_level, alt.latency_ns, 0.001, 1e6),
         COUNT(raw_level, level.mshrs, 1, 65536),

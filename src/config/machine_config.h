@@ -34,7 +34,7 @@ status machine_load_overridden(const char *name_or_path, const machine_override 
 
 /* The group of a description in which a fault lies. */
 typedef struct machine_part {
-    const char *group; /* "core", "levels", "memory", "dram" */
+    const char *group; /* "core", "lsu", "levels", "memory", "dram" */
     uint32_t level;    /* of "levels": which */
 } machine_part;
 

@@ -50,8 +50,9 @@ typedef enum write_policy {
     WRITE_BACK,    /* a store allocates; dirty bytes leave on eviction */
 } write_policy;
 typedef enum partial_write {
-    PARTIAL_MASK, /* byte masks: a partly written sector needs no fill; reading the rest of it does */
-    PARTIAL_FILL, /* a partly written sector is first fetched */
+    PARTIAL_MASK,  /* byte enables: a partly written sector costs no more and needs no fill; reading the rest of it does */
+    PARTIAL_MERGE, /* the same, but the array keeps check bits per sector (ECC): it reads and rewrites the sector */
+    PARTIAL_FILL,  /* a partly written sector is first fetched from below */
 } partial_write;
 
 /* index' = index xor (index >> shift[0]) xor (index >> shift[1]) ...; no shifts: the plain index. A bijection, because
@@ -122,9 +123,8 @@ typedef struct core_desc {
 typedef struct lsu_desc {
     coalesce_rule rule;
     uint32_t queue;                 /* warp instructions waiting for it, per core; full = LG throttle */
-    uint32_t tag_lines_per_pass;    /* distinct lines whose tags one pass looks up */
-    uint32_t tag_milli_base, tag_milli_per_line; /* tag passes = (base + per_line * lines) / 1000, at least ...
-                                       ceil(lines / tag_lines_per_pass); both 0 = just the ceiling */
+    uint32_t tag_lines_per_pass;    /* distinct lines whose tags one pass looks up, an equal share in each bank */
+    uint32_t tag_banks;             /* a power of two; the line number, folded by XOR, names the bank; 1 = any lines */
     uint32_t data_banks, data_bank_bytes; /* one data pass serves each bank once */
     uint32_t bytes_per_cycle;       /* data path to the registers: floor of a pass in cycles */
     uint32_t store_credits;         /* line-sized store transactions in flight, per core */
@@ -142,7 +142,6 @@ typedef struct cache_level {
     address_hash set_hash;
     double bytes_per_cycle;    /* data port of one instance or slice */
     uint32_t request_cycles;   /* an instance or slice takes one request (line) per so many cycles */
-    uint32_t partial_write_cycles; /* further cycles for a store that does not cover whole sectors (read-modify-write) */
     uint32_t latency_cycles;   /* load-to-use of a hit here */
     uint32_t mshrs;            /* outstanding line misses per instance or slice */
     uint32_t mshr_merges;      /* requests that may wait for one of them, beside the first */

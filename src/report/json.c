@@ -48,6 +48,11 @@ static int add_run(json_t *runs, const run_record *r) {
     char words[256];
     bad |= json_object_set_new(run, "limiter_in_words", json_string(limiter_words(words, sizeof words, r)));
     bad |= json_object_set_new(run, "plan_reason", *r->plan_reason ? json_string(r->plan_reason) : json_null());
+    json_t *notes = json_object();
+    bad |= json_object_set_new(run, "notes", notes);
+    for (int i = 0; i < PLAN_NOTE_COUNT; i++)
+        if (r->note[i] && *r->note[i])
+            bad |= json_object_set_new(notes, plan_note_name((plan_note_kind)i), json_string(r->note[i]));
     return bad | add_levels(run, r);
 }
 

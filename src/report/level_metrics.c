@@ -19,6 +19,7 @@ COUNTER(down_read_requests)
 COUNTER(down_read_bytes)
 COUNTER(down_write_requests)
 COUNTER(down_write_bytes)
+COUNTER(cold_allocations)
 COUNTER(evictions)
 COUNTER(dirty_evictions)
 COUNTER(partial_evictions)
@@ -45,6 +46,10 @@ static metric_value level_busy_mean(const run_record *r, uint32_t level) {
     return ran(r) ? share(r->sim.level[level].busy_mean) : none();
 }
 
+static metric_value level_busy_peak(const run_record *r, uint32_t level) {
+    return ran(r) ? share(r->sim.level[level].busy_peak) : none();
+}
+
 const level_metric level_metric_table[] = {
     {"read_requests", "Read requests", "request", "lines asked for by loads", level_read_requests},
     {"read_sectors", "Read sectors", "sector", "sectors asked for by loads", level_read_sectors},
@@ -66,6 +71,7 @@ const level_metric level_metric_table[] = {
     {"down_read_bytes", "Reads below", "byte", "bytes read from the next level or DRAM", level_down_read_bytes},
     {"down_write_requests", "", "request", "writes sent to the next level or DRAM", level_down_write_requests},
     {"down_write_bytes", "Writes below", "byte", "bytes written to the next level or DRAM", level_down_write_bytes},
+    {"cold_allocations", "", "line", "lines placed in an empty way: until the cache is full", level_cold_allocations},
     {"evictions", "", "line", "lines evicted", level_evictions},
     {"dirty_evictions", "", "line", "of those, with bytes to write back", level_dirty_evictions},
     {"partial_evictions", "", "line", "of those, with a sector only partly written", level_partial_evictions},
@@ -74,5 +80,7 @@ const level_metric level_metric_table[] = {
      level_busy_mean},
     {"busy_max_pct", "Busy, busiest", "%", "share of the run in which the busiest instance's port is taken",
      level_busy_max},
+    {"busy_peak_pct", "Busy, busiest at the time", "%",
+     "the same for whichever instance is the busiest at the time: hot spots that move", level_busy_peak},
 };
 const size_t level_metric_count = sizeof level_metric_table / sizeof *level_metric_table;

@@ -83,6 +83,7 @@ static void lsu_rows(rows *r, const machine *mach) {
     add_text(r, "coalescing", coalesce_rule_name(l->rule));
     add_count(r, "queue", "inst", l->queue);
     add_count(r, "tag_lines_per_pass", "line", l->tag_lines_per_pass);
+    add_count(r, "tag_banks", "bank", l->tag_banks);
     add_count(r, "data_banks", "bank", l->data_banks);
     add_count(r, "data_bank_bytes", "byte", l->data_bank_bytes);
     add_count(r, "bytes_per_cycle", "byte/cycle", l->bytes_per_cycle);
@@ -98,7 +99,7 @@ static void level_rows(rows *r, const cache_level *l) {
     add_count(r, "sector_bytes", "byte", l->sector_bytes);
     add_count(r, "slices", "slice", l->slices);
     add_text(r, "write_policy", l->write == WRITE_BACK ? "write_back" : "write_through");
-    add_text(r, "partial_writes", l->partial == PARTIAL_MASK ? "mask" : "fill");
+    add_text(r, "partial_writes", l->partial == PARTIAL_MASK ? "mask" : l->partial == PARTIAL_MERGE ? "merge" : "fill");
     add_real(r, "bytes_per_cycle", "byte/cycle", l->bytes_per_cycle);
     add_count(r, "request_cycles", "cycle", l->request_cycles);
     add_count(r, "latency_cycles", "cycle", l->latency_cycles);

@@ -34,6 +34,22 @@ static metric_value get_predicted(const run_record *r, uint32_t a) {
     return real(r->sim.time_s * 1e6);
 }
 
+/* argument: the end of the interval, 0 lower, 1 upper */
+static metric_value get_predicted_ci(const run_record *r, uint32_t end) {
+    double half = r->sim.time_half_s;
+    return sampled(r) ? real((r->sim.time_s + (end ? half : -half)) * 1e6) : none();
+}
+
+static metric_value get_simulated(const run_record *r, uint32_t a) {
+    (void)a;
+    return count(r->sim.simulated_blocks);
+}
+
+static metric_value get_simulated_share(const run_record *r, uint32_t a) {
+    (void)a;
+    return percent(r->sim.simulated_blocks, r->sim.blocks);
+}
+
 /* argument: 0 the measured time, 1 and 2 the ends of its confidence interval */
 static metric_value get_measured(const run_record *r, uint32_t which) {
     const double us[] = {r->measured_us, r->measured_low_us, r->measured_high_us};
@@ -260,9 +276,11 @@ static metric_value get_refreshes(const run_record *r, uint32_t a) {
     return count(r->sim.dram.refreshes);
 }
 
-/* argument: 0 busiest channel's data bus, 1 average, 2 busiest channel including what it waits for */
+/* argument: 0 busiest channel's data bus, 1 average, 2 busiest channel including what it waits for, 3 likewise, whichever
+ * channel is the busiest at the time */
 static metric_value get_dram_busy(const run_record *r, uint32_t which) {
-    const double x[] = {r->sim.dram.busy_max, r->sim.dram.busy_mean, r->sim.dram.blocked_max};
+    const double x[] = {r->sim.dram.busy_max, r->sim.dram.busy_mean, r->sim.dram.blocked_max,
+                        r->sim.dram.blocked_peak};
     return ran(r) ? share(x[which]) : none();
 }
 
@@ -397,7 +415,7 @@ const metric metric_table[] = {
     {SECTION_RESULT, "measured_us", "Measured time", "us", "as given in the config", get_measured, 0},
     {SECTION_RESULT, "error_pct", "Error", "%", "(predicted - measured) / measured", get_error, 0},
     {SECTION_RESULT, "limiter", "Limiter", "", "the busiest resource, or latency when none is busy", get_limiter, 0},
-    {SECTION_RESULT, "limiter_pct", "Limiter utilisation", "%", "share of the run in which its busiest instance works",
+    {SECTION_RESULT, "limiter_pct", "Limiter utilisation", "%", "share of the run in which it works: whichever instance is the busiest at the time",
      get_limiter_use, 0},
     {SECTION_RESULT, "runner_up", "Runner-up", "", "the second busiest resource", get_limiter, 1},
     {SECTION_RESULT, "runner_up_pct", "Runner-up utilisation", "%", "likewise", get_limiter_use, 1},
@@ -406,10 +424,15 @@ const metric metric_table[] = {
     {SECTION_RESULT, "elements", "Elements", "element", "elements copied", get_elements, 0},
     {SECTION_RESULT, "element_bytes", "Element size", "byte", "bytes of an element", get_element_bytes, 0},
 
-    {SECTION_TIME, "measured_low_us", "Measured, 95 % CI low", "us", "lower end of the 95 % confidence interval",
-     get_measured, 1},
-    {SECTION_TIME, "measured_high_us", "Measured, 95 % CI high", "us", "upper end of the 95 % confidence interval",
-     get_measured, 2},
+    {SECTION_TIME, "predicted_ci95_low_us", "Predicted, 95 % CI low", "us",
+     "lower end of the 95 % confidence interval of a sampled run", get_predicted_ci, 0},
+    {SECTION_TIME, "predicted_ci95_high_us", "Predicted, 95 % CI high", "us", "upper end of it", get_predicted_ci, 1},
+    {SECTION_TIME, "simulated_blocks", "Blocks simulated", "block",
+     "when fewer than were launched: the run was steady, the rest extrapolated, every count scaled", get_simulated, 0},
+    {SECTION_TIME, "simulated_pct", "Share of blocks simulated", "%", "blocks simulated / blocks launched",
+     get_simulated_share, 0},
+    {SECTION_TIME, "measured_ci95_low_us", "Measured, 95 % CI low", "us", "as given in the config", get_measured, 1},
+    {SECTION_TIME, "measured_ci95_high_us", "Measured, 95 % CI high", "us", "as given in the config", get_measured, 2},
     {SECTION_TIME, "gpu__time_duration.sum", "Kernel time", "ns", "first block's start to last write's arrival",
      get_duration, 0},
     {SECTION_TIME, "launch_overhead_us", "Launch overhead", "us", "host-visible time of an empty kernel", get_launch,
@@ -495,6 +518,8 @@ const metric metric_table[] = {
     {SECTION_DRAM, "dram_busy_max_pct", "Data bus busy, busiest channel", "%", "likewise", get_dram_busy, 0},
     {SECTION_DRAM, "dram_blocked_max_pct", "Not available, busiest channel", "%",
      "share of the run in which it moved data, turned round, activated or refreshed", get_dram_busy, 2},
+    {SECTION_DRAM, "dram_blocked_peak_pct", "Not available, busiest at the time", "%",
+     "the same for whichever channel is the busiest at the time: hot spots that move", get_dram_busy, 3},
 
     {SECTION_OCCUPANCY, "launch__grid_size", "Blocks", "block", "blocks launched", get_grid, 0},
     {SECTION_OCCUPANCY, "launch__block_size", "Threads a block", "thread", "threads of a block", get_block, 0},

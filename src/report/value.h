@@ -41,6 +41,11 @@ static inline bool ran(const run_record *r) {
     return r->sim.cycles > 0;
 }
 
+/* The end of the run was extrapolated. */
+static inline bool sampled(const run_record *r) {
+    return r->sim.simulated_blocks < r->sim.blocks;
+}
+
 /* Of the sectors that loads ask for, those that no transfer of their own had to bring. */
 static inline metric_value read_hit(const level_counters *c) {
     return percent(c->read_hit_sectors + c->read_pending_sectors, c->read_sectors);

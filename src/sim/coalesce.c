@@ -91,6 +91,31 @@ uint32_t bank_passes(const warp_access *a, uint32_t bytes, uint32_t warp_width, 
     return passes;
 }
 
+/* The bank of a line's tag: its number in base `banks`, digits added by XOR. */
+static uint32_t tag_bank(uint64_t number, uint32_t banks) {
+    const int digit = __builtin_ctz(banks);
+    for (int shift = digit << 5; shift >= digit; shift >>= 1)
+        if (shift < 64)
+            number ^= number >> shift;
+    return (uint32_t)number & (banks - 1);
+}
+
+/* A pass looks up tags of so many lines in each bank. */
+static uint32_t tag_passes(const coalescer *c, const coalesced *x) {
+    const uint32_t banks = c->lsu->tag_banks;
+    const uint32_t share = c->lsu->tag_lines_per_pass / banks;
+    if (banks == 1)
+        return (x->count + share - 1) / share;
+    uint16_t in_bank[64] = {0};
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < x->count; i++) {
+        const uint32_t bank = tag_bank(x->item[i].line / c->line_bytes, banks);
+        if (++in_bank[bank] > most)
+            most = in_bank[bank];
+    }
+    return (most + share - 1) / share;
+}
+
 static uint32_t data_passes(coalescer *c, const warp_access *a, uint32_t bytes) {
     uint32_t ideal = 0;
     if (!a->affine)
@@ -129,14 +154,24 @@ static void touch(const coalescer *c, coalesced *out, int16_t *table, uint64_t a
     }
 }
 
+/* The transaction of a line that the lanes, visited in address order, have just met, or a new one. Never further back than
+ * three: a first lane that straddles two lines leaves them as (n, n + 1), and descending lanes reach n - 1 and n after. */
+static transaction *recent(coalesced *out, uint64_t line) {
+    for (uint32_t i = 1; i <= 3 && i <= out->count; i++)
+        if (out->item[out->count - i].line == line)
+            return &out->item[out->count - i];
+    out->item[out->count] = (transaction){line, 0};
+    return &out->item[out->count++];
+}
+
 /* Lanes in address order: each line is met once and in one go, no table is needed. */
 static void by_stride(const coalescer *c, const warp_access *a, uint32_t bytes, coalesced *out) {
     const uint64_t line_mask = ~(uint64_t)(c->line_bytes - 1);
     const uint32_t lanes = (uint32_t)__builtin_popcountll(a->mask);
     const uint32_t low = (uint32_t)__builtin_ctzll(a->mask);
-    if ((a->stride == (int64_t)bytes || a->stride == -(int64_t)bytes) && ((a->mask >> low) & ((a->mask >> low) + 1)) == 0) {
-        const uint32_t first_lane = a->stride > 0 ? low : low + lanes - 1;
-        uint64_t address = (uint64_t)(a->base + (int64_t)first_lane * a->stride);
+    const bool adjacent = ((a->mask >> low) & ((a->mask >> low) + 1)) == 0;
+    if (adjacent && a->stride == (int64_t)bytes) {
+        uint64_t address = (uint64_t)(a->base + (int64_t)low * a->stride);
         uint32_t left = lanes * bytes;
         while (left) {
             const uint64_t line = address & line_mask;
@@ -148,6 +183,19 @@ static void by_stride(const coalescer *c, const warp_access *a, uint32_t bytes, 
         }
         return;
     }
+    /* Downwards likewise, in the order in which the lanes meet the lines; aligned, so that no lane has two of them. */
+    if (adjacent && a->stride == -(int64_t)bytes && (uint64_t)a->base % bytes == 0) {
+        uint64_t end = (uint64_t)(a->base + (int64_t)low * a->stride) + bytes;
+        uint32_t left = lanes * bytes;
+        while (left) {
+            const uint64_t line = (end - 1) & line_mask;
+            const uint32_t here = left < end - line ? left : (uint32_t)(end - line);
+            end -= here;
+            out->item[out->count++] = (transaction){line, bytemask_range((uint32_t)(end - line), here)};
+            left -= here;
+        }
+        return;
+    }
     const bytemask lane_bytes = bytemask_range(0, bytes);
     for (uint64_t mask = a->mask; mask; mask &= mask - 1) {
         const uint64_t address = (uint64_t)(a->base + (int64_t)__builtin_ctzll(mask) * a->stride);
@@ -155,23 +203,9 @@ static void by_stride(const coalescer *c, const warp_access *a, uint32_t bytes, 
         const uint32_t offset = (uint32_t)(address - line);
         const uint32_t here = bytes < c->line_bytes - offset ? bytes : c->line_bytes - offset;
         const bytemask bits = (here == bytes ? lane_bytes : bytemask_range(0, here)) << offset;
-        transaction *last = out->count ? &out->item[out->count - 1] : NULL;
-        if (last && last->line == line)
-            last->mask |= bits;
-        else if (out->count > 1 && out->item[out->count - 2].line == line)
-            out->item[out->count - 2].mask |= bits; /* descending lanes that straddle: the line before last */
-        else
-            out->item[out->count++] = (transaction){line, bits};
-        if (here < bytes) {
-            const bytemask rest = bytemask_range(0, bytes - here);
-            last = &out->item[out->count - 1];
-            if (last->line == line + c->line_bytes)
-                last->mask |= rest;
-            else if (out->count > 1 && out->item[out->count - 2].line == line + c->line_bytes)
-                out->item[out->count - 2].mask |= rest;
-            else
-                out->item[out->count++] = (transaction){line + c->line_bytes, rest};
-        }
+        recent(out, line)->mask |= bits;
+        if (here < bytes)
+            recent(out, line + c->line_bytes)->mask |= bytemask_range(0, bytes - here);
     }
 }
 
@@ -292,10 +326,7 @@ void coalesce(coalescer *c, const warp_access *a, uint32_t bytes, bool store, co
             out->item[i].mask = whole;
     }
     out->data_passes = data_passes(c, a, bytes);
-    uint32_t tag = (out->count + lsu->tag_lines_per_pass - 1) / lsu->tag_lines_per_pass * 1000;
-    const uint32_t fitted = lsu->tag_milli_base + lsu->tag_milli_per_line * out->count;
-    if (lsu->tag_milli_per_line) /* measured: at least one pass; see the machine file */
-        tag = fitted > 1000 ? fitted : 1000;
+    const uint32_t tag = 1000 * tag_passes(c, out);
     out->tag_milli = tag;
     uint32_t cycles = out->data_passes * 1000 > tag ? out->data_passes * 1000 : tag;
     /* The register path moves every active lane's bytes, however they were gathered. */

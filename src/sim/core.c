@@ -488,7 +488,7 @@ static int64_t lsu_next_tick(const core *c) {
     if (!c->queue_count || c->lsu_blocked)
         return TICK_NEVER;
     if (!c->head_open)
-        return max64(c->lsu_free, cycle_to_tick(c->queue[c->queue_head].issued + 1));
+        return max64(c->lsu_free, cycle_to_tick(c->queue[c->queue_head].issued));
     return c->head_start + c->head_cost * c->head_next / (c->head.count ? c->head.count : 1);
 }
 

@@ -110,7 +110,7 @@ static void start_next(engine *e, core *c, int64_t cycle) {
 static void start_first(engine *e, core *const *order) {
     e->last_dispatch = INT64_MIN / 2;
     for (uint32_t round = 0; round < e->occupancy.blocks; round++)
-        for (uint32_t i = 0; i < e->core_count && e->next_block < e->k->blocks; i++)
+        for (uint32_t i = 0; i < e->core_count && e->next_block < e->blocks; i++)
             start_next(e, order[i], 0);
 }
 
@@ -119,6 +119,18 @@ static int finish_order(const void *a, const void *b) {
     if (x->cycle != y->cycle)
         return x->cycle < y->cycle ? -1 : 1;
     return x->core < y->core ? -1 : x->core > y->core;
+}
+
+/* Lines that the device-scope caches have placed so far; *cold: in empty ways. */
+static uint64_t lines_placed(const engine *e, uint64_t *cold) {
+    uint64_t placed = 0;
+    for (uint32_t i = 0; i < e->mach->channels; i++)
+        for (uint32_t l = 0; l < e->partitions[i].levels; l++) {
+            const level_counters *n = &e->partitions[i].count[l];
+            placed += n->evictions + n->cold_allocations;
+            *cold += n->cold_allocations;
+        }
+    return placed;
 }
 
 /* Gives the room of every block that ended in this quantum to the next block, in order of (time, core). */
@@ -136,14 +148,24 @@ static bool replace_finished(engine *e, core *const *order) {
         core_clear_finished(order[i]);
     }
     e->finished_blocks += n;
-    if (n && e->next_block < e->k->blocks) {
-        qsort(e->finish, n, sizeof *e->finish, finish_order);
-        for (size_t i = 0; i < n && e->next_block < e->k->blocks; i++) {
-            int64_t cycle = e->finish[i].cycle + e->mach->core.block_launch_cycles;
-            if (cycle < e->now + e->quantum)
-                cycle = e->now + e->quantum;
-            start_next(e, order[e->finish[i].core], cycle);
+    if (!n || e->next_block >= e->blocks)
+        return true;
+    qsort(e->finish, n, sizeof *e->finish, finish_order);
+    if (e->options->sample) {
+        uint64_t cold = 0;
+        const uint64_t allocated = lines_placed(e, &cold);
+        for (size_t i = 0; i < n; i++)
+            sampler_note(&e->sample, e->finish[i].cycle, allocated, cold);
+        if (e->sample.steady) {
+            e->blocks = e->next_block;
+            return true;
         }
+    }
+    for (size_t i = 0; i < n && e->next_block < e->blocks; i++) {
+        int64_t cycle = e->finish[i].cycle + e->mach->core.block_launch_cycles;
+        if (cycle < e->now + e->quantum)
+            cycle = e->now + e->quantum;
+        start_next(e, order[e->finish[i].core], cycle);
     }
     return true;
 }
@@ -201,6 +223,7 @@ static void run_partition(engine *e, uint32_t p, int64_t limit) {
             merge_down(heap, n, 0);
     }
     partition_advance(&e->partitions[p], limit);
+    partition_window(&e->partitions[p], cycle_to_tick(e->quantum));
 }
 
 static void run_cluster(engine *e, uint32_t i, int64_t from, int64_t to) {
@@ -242,6 +265,18 @@ typedef struct loop_state {
     status result;
 } loop_state;
 
+/* The busiest slice and channel of this window, whichever they are. */
+static void add_peaks(engine *e) {
+    const uint32_t first = e->partitions[0].first_level, levels = e->partitions[0].levels;
+    for (uint32_t l = 0; l <= levels; l++) {
+        int64_t peak = 0;
+        for (uint32_t p = 0; p < e->mach->channels; p++)
+            if (e->partitions[p].window_busy[l] > peak)
+                peak = e->partitions[p].window_busy[l];
+        e->peak_ticks[first + l] += (uint64_t)peak;
+    }
+}
+
 /* Between two quanta, on one thread: blocks, faults, progress. */
 static void between(engine *e, core *const *order, loop_state *s, message *m) {
     for (uint32_t i = 0; i < e->cluster_count; i++)
@@ -259,7 +294,8 @@ static void between(engine *e, core *const *order, loop_state *s, message *m) {
         s->stop = true;
     }
     e->now += e->quantum;
-    if (e->finished_blocks == e->k->blocks && quiet(e))
+    add_peaks(e);
+    if (e->finished_blocks == e->blocks && quiet(e))
         s->stop = true;
     if (e->options->progress) {
         const double now = seconds();
@@ -276,8 +312,10 @@ static void between(engine *e, core *const *order, loop_state *s, message *m) {
 
 static status engine_loop(engine *e, core *const *order, message *m) {
     loop_state s = {.last_report = seconds(), .result = OK};
-    if (e->k->blocks == 0)
+    e->blocks = e->k->blocks;
+    if (e->blocks == 0)
         return OK;
+    sampler_init(&e->sample, (uint64_t)e->occupancy.blocks * e->core_count);
     start_first(e, order);
     const int threads = e->options->threads ? (int)e->options->threads : 1;
     const int64_t forward = partition_forward_ticks(e->mach);

@@ -49,7 +49,7 @@ uint32_t partition_round_trip_cycles(const machine *mach) {
 }
 
 status partition_init(partition *p, const machine *mach, uint32_t id, uint32_t clusters, message *m) {
-    *p = (partition){.mach = mach, .id = id, .first_level = first_device_level(mach)};
+    *p = (partition){.mach = mach, .id = id, .first_level = first_device_level(mach), .clusters = clusters};
     p->levels = mach->level_count - p->first_level;
     int64_t latency = 0;
     for (uint32_t l = 0; l < p->levels; l++) {
@@ -88,6 +88,8 @@ void partition_free(partition *p) {
     }
     dram_free(&p->dram);
     mem_free(p->direct);
+    for (uint32_t i = 0; p->out && i < p->clusters; i++)
+        mem_free(p->out[i].item);
     mem_free(p->out);
 }
 
@@ -230,7 +232,9 @@ static int64_t allocate(partition *p, uint32_t l, uint32_t s_id, int64_t line, i
     while ((*slot = cache_victim(c, line)) == CACHE_NONE)
         tick = wait_for_fill(p, s, tick);
     cache_line *old = &c->line[*slot];
-    if (c->tag[*slot] >= 0) {
+    if (c->tag[*slot] < 0) {
+        n->cold_allocations++;
+    } else {
         n->evictions++;
         if (old->dirty) {
             const uint32_t sector = c->desc->sector_bytes;
@@ -392,12 +396,8 @@ static int64_t level_write(partition *p, uint32_t l, uint64_t local, bytemask ma
     n->write_requests++;
     n->write_sectors += sectors;
     tick = take_port(p, l, s, sectors * sector, tick);
-    if (whole != mask && c->desc->partial_write_cycles) {
-        /* New bytes are merged into stored ones: the array is read and written again. */
-        const int64_t again = cycle_to_tick(c->desc->partial_write_cycles);
-        s->port_free += again;
-        s->busy += again;
-    }
+    if (c->desc->partial == PARTIAL_MERGE && whole != mask)
+        occupy(p, l, s, bytemask_count(bytemask_round(whole & ~mask, sector))); /* read, then written with the new bytes */
     int32_t slot = cache_find(c, line);
     if (slot != CACHE_NONE)
         n->write_hit_sectors += sectors;
@@ -458,6 +458,26 @@ void partition_request(partition *p, uint32_t cluster, const mem_request *r) {
         level_read(p, 0, local, w, r->time);
     else
         direct_read(p, local, w);
+}
+
+/* Work taken in earlier windows counts when it is done: at most a window's length each. */
+static int64_t worked_off(int64_t *before, int64_t *backlog, int64_t busy, int64_t ticks) {
+    *backlog += busy - *before;
+    *before = busy;
+    const int64_t done = *backlog < ticks ? *backlog : ticks;
+    *backlog -= done;
+    return done;
+}
+
+void partition_window(partition *p, int64_t ticks) {
+    for (uint32_t l = 0; l < p->levels; l++) {
+        p->window_busy[l] = 0;
+        for (uint32_t i = 0; i < p->slices[l]; i++) {
+            slice *s = &p->slice[l][i];
+            p->window_busy[l] = max64(p->window_busy[l], worked_off(&s->busy_before, &s->backlog, s->busy, ticks));
+        }
+    }
+    p->window_busy[p->levels] = worked_off(&p->blocked_before, &p->blocked_backlog, p->dram.blocked, ticks);
 }
 
 int64_t partition_drain(partition *p) {

@@ -51,6 +51,7 @@ typedef struct slice {
     cache tags;
     int64_t port_free; /* tick */
     int64_t busy;      /* ticks in which the port was taken */
+    int64_t busy_before, backlog; /* at the end of the last window; taken but not yet worked off */
 } slice;
 
 typedef struct partition {
@@ -64,11 +65,14 @@ typedef struct partition {
     level_counters count[MACHINE_LEVELS_MAX];
     dram_channel dram;
     response_list *out;      /* per cluster */
+    uint32_t clusters;
     cache_waiter *direct;    /* without a device-scope cache: who waits for DRAM */
     size_t direct_capacity;
     int32_t direct_free;
     uint32_t direct_count;
     bool failed;        /* out of memory */
+    int64_t window_busy[MACHINE_LEVELS_MAX + 1]; /* of the busiest slice, and of the DRAM channel, in the last window */
+    int64_t blocked_before, blocked_backlog;
     int64_t last_write; /* tick at which the last store was taken in */
 } partition;
 
@@ -83,6 +87,8 @@ uint32_t partition_of(const machine *mach, uint64_t address);
 void partition_request(partition *p, uint32_t cluster, const mem_request *r);
 /* Lets DRAM and fills go on up to `tick` (exclusive). */
 void partition_advance(partition *p, int64_t tick);
+/* Ends a window of so many ticks: fills window_busy. */
+void partition_window(partition *p, int64_t ticks);
 /* Writes back nothing, but empties the queues: the tick at which everything asked for is done. */
 int64_t partition_drain(partition *p);
 

@@ -90,6 +90,7 @@ static void sum_cores(const engine *e, sim_result *r, shares *s) {
     if (e->shared.has_level) {
         r->level[0].busy_max = s->lsu;
         r->level[0].busy_mean = s->lsu;
+        r->level[0].busy_peak = s->lsu;
     }
 }
 
@@ -101,7 +102,14 @@ static void sum_clusters(const engine *e, sim_result *r, double ticks) {
         level_counters *to = &r->level[cl->level_index];
         add_level(to, &cl->level_count);
         add_busy(&to->busy_max, &to->busy_mean, cl->level.busy, ticks, e->cluster_count);
+        to->busy_peak = to->busy_max;
     }
+}
+
+/* Never less than the busiest instance over the whole run, of which it is a refinement. */
+static double peak_share(uint64_t peak, double run_ticks, double max) {
+    const double part = share(peak, run_ticks);
+    return part < max ? max : part > 1 ? 1 : part;
 }
 
 static void sum_partitions(const engine *e, sim_result *r, double ticks) {
@@ -128,6 +136,11 @@ static void sum_partitions(const engine *e, sim_result *r, double ticks) {
         double mean = 0;
         add_busy(&n->blocked_max, &mean, d->blocked, ticks, channels);
     }
+    for (uint32_t l = 0; l < e->partitions[0].levels; l++) {
+        level_counters *n = &r->level[e->partitions[0].first_level + l];
+        n->busy_peak = peak_share(e->peak_ticks[e->partitions[0].first_level + l], ticks, n->busy_max);
+    }
+    r->dram.blocked_peak = peak_share(e->peak_ticks[r->level_count], ticks, r->dram.blocked_max);
 }
 
 /* --- limiter ------------------------------------------------------------------------------------------------------- */
@@ -150,8 +163,8 @@ static void find_limiter(sim_result *r, const shares *s, bool first_is_core) {
     offer(r, LIMIT_FABRIC, 0, s->link);
     offer(r, LIMIT_DISPATCH, 0, s->dispatch);
     for (uint32_t l = first_is_core; l < r->level_count; l++)
-        offer(r, LIMIT_LEVEL, l, r->level[l].busy_max);
-    offer(r, LIMIT_DRAM, 0, r->dram.blocked_max);
+        offer(r, LIMIT_LEVEL, l, r->level[l].busy_peak);
+    offer(r, LIMIT_DRAM, 0, r->dram.blocked_peak);
     if (r->limit[0].utilisation < busy_enough) {
         r->limit[1] = r->limit[0];
         r->limit[0] = (limiter){LIMIT_LATENCY, 0, r->limit[1].utilisation};
@@ -177,8 +190,8 @@ static status check_laws(const engine *e, const sim_result *r, message *m) {
         issued += r->instructions[i];
     LAW("issue cycles + stall cycles = resident warp cycles", r->issue_cycles + stalls, r->resident_cycles);
     LAW("instructions issued = issue cycles", issued, r->issue_cycles);
-    LAW("blocks run = blocks of the grid", r->blocks, e->k->blocks);
-    LAW("warps run = warps of the grid", r->warps, e->k->blocks * e->shared.warps_per_block);
+    LAW("blocks run = blocks started", r->blocks, e->blocks);
+    LAW("warps run = warps of the grid", r->warps, e->blocks * e->shared.warps_per_block);
     if (e->shared.has_level) {
         LAW("read requests of the first level = lines of loads", r->level[0].read_requests, r->lines[0]);
         LAW("write requests of the first level = lines of stores", r->level[0].write_requests, r->lines[1]);
@@ -224,11 +237,38 @@ static uint64_t checksum(const sim_result *r) {
     return h;
 }
 
+/* --- sampled runs -------------------------------------------------------------------------------------------------- */
+
+static void scale(uint64_t *counter, size_t n, double factor) {
+    for (size_t i = 0; i < n; i++)
+        counter[i] = (uint64_t)((double)counter[i] * factor + 0.5);
+}
+
+/* The blocks that were left out need the steady mean time each, and make as much traffic as those that were not. */
+static void extrapolate(const engine *e, sim_result *r) {
+    const uint64_t left = e->k->blocks - e->blocks;
+    const double factor = (double)e->k->blocks / (double)e->blocks;
+    const double cycles = (double)left * e->sample.block_cycles;
+    r->cycles += (uint64_t)(cycles + 0.5);
+    r->time_half_s = (double)left * e->sample.block_cycles_half / e->mach->clock_hz;
+    r->blocks = e->k->blocks;
+    r->warps = r->blocks * e->shared.warps_per_block;
+    scale(r->instructions, OP_CLASS_COUNT, factor);
+    scale(r->requests, (offsetof(sim_result, level_count) - offsetof(sim_result, requests)) / sizeof(uint64_t), factor);
+    for (uint32_t l = 0; l < r->level_count; l++)
+        scale(&r->level[l].read_requests, offsetof(level_counters, busy_max) / sizeof(uint64_t), factor);
+    scale(&r->dram.read_requests, offsetof(dram_counters, busy_max) / sizeof(uint64_t), factor);
+    scale(&r->resident_cycles, 1, factor);
+    scale(&r->issue_cycles, 1, factor);
+    scale(r->stall_cycles, STALL_COUNT, factor);
+    scale(&r->scheduler_active_cycles, 1, factor);
+}
+
 status engine_result(const engine *e, sim_result *r, message *m) {
     const machine *mach = e->mach;
     shares s = {0};
     r->cycles = (uint64_t)e->end;
-    r->time_s = (double)r->cycles / mach->clock_hz + (e->k->blocks ? mach->launch_overhead_s : 0);
+    r->simulated_blocks = e->blocks;
     r->level_count = mach->level_count;
     r->resident_blocks = e->occupancy.blocks;
     r->resident_warps = e->occupancy.warps;
@@ -238,6 +278,11 @@ status engine_result(const engine *e, sim_result *r, message *m) {
     sum_clusters(e, r, ticks);
     sum_partitions(e, r, ticks);
     find_limiter(r, &s, e->shared.has_level);
+    if (e->options->check)
+        TRY(check_laws(e, r, m));
+    if (e->blocks < e->k->blocks)
+        extrapolate(e, r);
+    r->time_s = (double)r->cycles / mach->clock_hz + (e->k->blocks ? mach->launch_overhead_s : 0);
     r->checksum = checksum(r);
-    return e->options->check ? check_laws(e, r, m) : OK;
+    return OK;
 }

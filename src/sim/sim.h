@@ -17,6 +17,7 @@
 typedef struct sim_options {
     uint32_t threads;      /* host threads, >= 1 */
     bool lane_loop;        /* expand every access lane by lane instead of the affine shortcut (same result, slower) */
+    bool sample;           /* stop when the run is steady and extrapolate (sample.h); runs to the end if it never is */
     bool check;            /* verify the conservation laws at the end; a breach is ERR_INTERNAL */
     /* Called about ten times a second with blocks finished and in all; a non-zero return interrupts. NULL = none. */
     int (*progress)(void *context, uint64_t done, uint64_t total);
@@ -34,9 +35,11 @@ typedef struct level_counters {
     uint64_t fill_sectors;          /* sectors fetched from below */
     uint64_t down_read_requests, down_read_bytes;   /* sent to the next level or DRAM */
     uint64_t down_write_requests, down_write_bytes; /* bytes under the byte mask */
+    uint64_t cold_allocations;      /* lines placed in an empty way */
     uint64_t evictions, dirty_evictions, partial_evictions; /* lines; partial: not every byte of a dirty sector */
     uint64_t mshr_full_events;
     double busy_max, busy_mean;     /* share of the run in which the busiest / an average instance's port was taken */
+    double busy_peak;               /* the same for whichever instance is the busiest at the time: hot spots that move */
 } level_counters;
 
 typedef struct dram_counters {
@@ -47,6 +50,7 @@ typedef struct dram_counters {
     double busy_max, busy_mean;         /* share of the run in which the data bus moved data */
     double blocked_max;                 /* busiest channel: share in which it moved data, turned round, activated or
                                            refreshed, that is, could not have served more of this stream */
+    double blocked_peak;                /* the same for whichever channel is the busiest at the time */
 } dram_counters;
 
 /* Everything that can limit a run. X(id, name in reports) */
@@ -76,6 +80,8 @@ typedef struct limiter {
 typedef struct sim_result {
     uint64_t cycles;              /* from the first block's start to the last write's arrival */
     double time_s;                /* cycles / clock + launch overhead */
+    double time_half_s;           /* half width of the 95 % confidence interval of time_s; 0 when all was simulated */
+    uint64_t simulated_blocks;    /* fewer than `blocks`: sampled, and every count below is scaled by blocks / this */
     uint64_t blocks, warps;
     uint64_t instructions[OP_CLASS_COUNT]; /* warp instructions issued */
 

@@ -63,7 +63,7 @@ Test(place, arrays_are_aligned_and_apart) {
         c.element_bytes = d.element_bytes;
         cr_assert_eq(parse_lmad(cases[i].src, &c.src, &m), OK);
         cr_assert_eq(parse_lmad(cases[i].dst, &c.dst, &m), OK);
-        cr_assert_eq(place_copy(&c, &base[0], &base[1], &m), OK, "%s", m.text);
+        cr_assert_eq(place_copy(&c, false, &base[0], &base[1], &m), OK, "%s", m.text);
         const lmad *side[] = {&c.src, &c.dst};
         for (int s = 0; s < 2; s++) {
             cr_assert_eq(lmad_range(side[s], &low[s], &high[s], &m), OK);
@@ -76,13 +76,38 @@ Test(place, arrays_are_aligned_and_apart) {
     }
 }
 
+/* Views of one array share offset 0, and nothing of either lies below the array's beginning. */
+Test(place, views_of_one_array_share_their_base) {
+    static const struct {
+        const char *src, *dst;
+        int64_t below; /* the lowest offset of both */
+    } cases[] = {
+        {"[(8,1)]", "8:[(8,1)]", 0},
+        {"-3:[(8,1)]", "[(8,1)]", -3},
+        {"7:[(8,-1)]", "3:[(8,-1)]", -4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        copy_desc c = {.element_bytes = 4};
+        message m;
+        int64_t src = 0, dst = 1;
+        cr_assert_eq(parse_lmad(cases[i].src, &c.src, &m), OK);
+        cr_assert_eq(parse_lmad(cases[i].dst, &c.dst, &m), OK);
+        cr_assert_eq(place_copy(&c, true, &src, &dst, &m), OK, "%s", m.text);
+        cr_expect_eq(src, dst);
+        cr_expect_eq(src + 4 * cases[i].below, INT64_C(4) << 30, "case %zu", i);
+    }
+}
+
 Test(place, what_does_not_fit_is_refused) {
     copy_desc c = view_of("copy", "[4]i32");
     c.src.stride[0] = INT64_MAX / 4;
     int64_t src, dst;
     message m = {{0}};
-    cr_expect_eq(place_copy(&c, &src, &dst, &m), ERR_INPUT);
-    cr_expect(strlen(m.text) > 0);
+    for (int same = 0; same < 2; same++) {
+        m.text[0] = '\0';
+        cr_expect_eq(place_copy(&c, same, &src, &dst, &m), ERR_INPUT);
+        cr_expect(strlen(m.text) > 0);
+    }
 }
 
 Test(label, names_what_differs) {
