@@ -138,9 +138,8 @@ check-sanitize:
 
 check-tidy: | check-sanitize
 	$(call say,TIDY,src)
-	$(Q)$(call need,clang-tidy) printf '%s\n' $(SOURCES) | xargs -P$(JOBS) -n4 \
-	    clang-tidy --quiet --extra-arg=-std=c11 $(addprefix --extra-arg=,$(CPPFLAGS)) \
-	    --extra-arg='-DCOALIGN_VERSION=""' -- 2>/dev/null
+	$(Q)$(call need,clang-tidy) printf '%s\n' $(SOURCES) | xargs -P$(JOBS) -I{} \
+	    clang-tidy --quiet {} -- -std=c11 $(CPPFLAGS) -DCOALIGN_VERSION='""' 2>/dev/null
 
 check-cppcheck: | check-sanitize
 	$(call say,CPPCHK,src)

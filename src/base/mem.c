@@ -15,7 +15,8 @@ void mem_fail_after(size_t n) {
 }
 
 void *mem_zero(size_t count, size_t size) {
-    if (told_to_fail())
+    size_t bytes = 0;
+    if (told_to_fail() || __builtin_mul_overflow(count, size, &bytes))
         return NULL;
     return calloc(count ? count : 1, size ? size : 1);
 }

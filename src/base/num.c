@@ -23,9 +23,15 @@ static const struct {
     const char *name;
     uint64_t bytes;
 } units[] = {
-    {"GiB", UINT64_C(1) << 30}, {"MiB", UINT64_C(1) << 20}, {"KiB", UINT64_C(1) << 10},
-    {"GB", 1000000000},         {"MB", 1000000},            {"KB", 1000},
-    {"kB", 1000},               {"TiB", UINT64_C(1) << 40}, {"B", 1},
+    {"GiB", UINT64_C(1) << 30},
+    {"MiB", UINT64_C(1) << 20},
+    {"KiB", UINT64_C(1) << 10},
+    {"GB", 1000000000},
+    {"MB", 1000000},
+    {"KB", 1000},
+    {"kB", 1000},
+    {"TiB", UINT64_C(1) << 40},
+    {"B", 1},
 };
 
 char *format_bytes(char *buffer, size_t size, uint64_t bytes) {

@@ -31,12 +31,10 @@ status fail_at(message *m, const char *file, int line, const char *format, ...) 
 }
 
 int status_exit_code(status code) {
-    switch (code) {
-#define X(name, exit_code)                                                                                             \
-    case name:                                                                                                         \
-        return exit_code;
+    static const int exit_codes[] = {
+#define X(name, exit_code) [name] = exit_code,
         STATUS_LIST(X)
 #undef X
-    }
-    return 70;
+    };
+    return exit_codes[code];
 }

@@ -9,12 +9,12 @@
 
 /* X(name, exit status of the program) */
 #define STATUS_LIST(X)                                                                                                 \
-    X(OK, 0)              /* done */                                                                                   \
-    X(ERR_CHECK, 1)       /* the work was done and a check on its result failed */                                     \
-    X(ERR_INPUT, 2)       /* the user's input or command line is at fault */                                           \
-    X(ERR_IO, 2)          /* a file could not be read or written */                                                    \
-    X(ERR_MEMORY, 2)      /* not enough memory */                                                                      \
-    X(ERR_INTERNAL, 70)   /* a conservation law did not hold: our fault; sysexits.h EX_SOFTWARE */                     \
+    X(OK, 0)                /* done */                                                                                 \
+    X(ERR_CHECK, 1)         /* the work was done and a check on its result failed */                                   \
+    X(ERR_INPUT, 2)         /* the user's input or command line is at fault */                                         \
+    X(ERR_IO, 2)            /* a file could not be read or written */                                                  \
+    X(ERR_MEMORY, 2)        /* not enough memory */                                                                    \
+    X(ERR_INTERNAL, 70)     /* a conservation law did not hold: our fault; sysexits.h EX_SOFTWARE */                   \
     X(ERR_INTERRUPTED, 130) /* SIGINT */
 
 typedef enum status {

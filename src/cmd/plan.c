@@ -16,8 +16,9 @@ enum {
     CANDIDATES_MAX = COPY_STRATEGY_COUNT + 8,
     REFUSALS_MAX = COPY_STRATEGY_COUNT + CANDIDATES_MAX,
     SIZES_MAX = 10,
-    SHRINK = 4,          /* each size has a quarter of the elements of the one before */
-    ELEMENTS_MIN = 1024, /* below, every kernel is launch overhead */
+    SHRINK = 4,             /* each size has a quarter of the elements of the one before */
+    ELEMENTS_MIN = 1 << 10, /* below, every kernel is launch overhead */
+    ELEMENTS_MAX = 1 << 20, /* of the smaller sizes: they are simulated to the end, which must not take long */
 };
 
 typedef struct candidate {
@@ -169,8 +170,7 @@ static status simulate_all(planning *p, const arguments *args, progress *bar, me
         *r = blank_record(p, c);
         bar->name = c->label;
         message why;
-        status s =
-            simulate_copy(&p->mach, &p->copy, &c->options, p->src_base, p->dst_base, args, bar, r, &why);
+        status s = simulate_copy(&p->mach, &p->copy, &c->options, p->src_base, p->dst_base, args, bar, r, &why);
         if (s == ERR_INPUT)
             refuse(p, c->label, why.text);
         else if (s != OK)
@@ -231,12 +231,13 @@ static status simulate_sizes(planning *p, const arguments *args, progress *bar, 
 }
 
 static status simulate(planning *p, const arguments *args, message *m) {
-    copy_desc smaller[SIZES_MAX - 1];
+    copy_desc smaller[SIZES_MAX - 1], copy = p->copy;
     size_t count = 0;
-    const copy_desc *larger = &p->copy;
-    while (count < SIZES_MAX - 1 && shrink_copy(larger, SHRINK, &smaller[count]) &&
-           copy_elements(&smaller[count]) >= ELEMENTS_MIN)
-        larger = &smaller[count++];
+    while (count < SIZES_MAX - 1 && shrink_copy(&copy, SHRINK, &smaller[count]) &&
+           copy_elements(&smaller[count]) >= ELEMENTS_MIN) {
+        copy = smaller[count];
+        count += copy_elements(&copy) <= ELEMENTS_MAX;
+    }
     progress bar = progress_start(p->candidate_count * (count + 1), args->quiet);
     status s = simulate_all(p, args, &bar, m);
     qsort(p->runs, p->run_count, sizeof *p->runs, faster);

@@ -14,7 +14,7 @@ typedef struct run_case {
     copy_options options;
     int64_t src_base, dst_base;
     char strategy[STRATEGY_LABEL_MAX];
-    plan_text reason; /* "" unless the plan chose */
+    plan_text reason;                /* "" unless the plan chose */
     plan_text note[PLAN_NOTE_COUNT]; /* "" where there is none */
 } run_case;
 
@@ -89,8 +89,8 @@ static status simulate(run *r, const arguments *args, message *m) {
             record->note[k] = c->note[k].text;
         bar.index = i;
         bar.name = c->what->name;
-        s = simulate_copy(&r->experiment.mach, &c->what->copy, &c->options, c->src_base, c->dst_base, args,
-                          &bar, record, m);
+        s = simulate_copy(&r->experiment.mach, &c->what->copy, &c->options, c->src_base, c->dst_base, args, &bar,
+                          record, m);
         s = with_place(s, c->what, m);
         r->done += s == OK;
     }

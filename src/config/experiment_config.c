@@ -97,6 +97,9 @@ static status read_view(const case_reader *r, const raw_case *raw, copy_desc *co
         return text_fault(r, "dataset", &why);
     const char *view = *raw->view ? raw->view : "copy";
     const char *permutation = *raw->permutation ? raw->permutation : NULL;
+    uint32_t unused[LMAD_RANK_MAX];
+    if (permutation && parse_permutation(permutation, d.rank, unused, &why) != OK)
+        return text_fault(r, "permutation", &why);
     if (view_copy(view, &d, permutation, copy, &why) != OK)
         return text_fault(r, *raw->view ? "view" : "dataset", &why);
     return OK;
@@ -117,9 +120,9 @@ static status read_layouts(const case_reader *r, const raw_case *raw, copy_desc 
     *copy = (copy_desc){.element_bytes = shape.element_bytes};
     TRY(read_side(r, "src", raw->src, &shape, &copy->src));
     TRY(read_side(r, "dst", raw->dst, &shape, &copy->dst));
-    const lmad *sides[] = {&copy->src, &copy->dst};
-    static const char *const keys[] = {"src", "dst"};
-    for (size_t i = 0; i < LENGTH(sides); i++)
+    const lmad *const sides[2] = {&copy->src, &copy->dst};
+    static const char *const keys[2] = {"src", "dst"};
+    for (size_t i = 0; i < 2; i++)
         if (sides[i]->rank != shape.rank || memcmp(sides[i]->size, shape.size, shape.rank * sizeof *shape.size) != 0)
             return config_fail(r->c, origin_of(r, keys[i]), r->m, "'%s': the sizes are not those of 'shape', %s",
                                keys[i], raw->shape);
@@ -263,27 +266,37 @@ static bool for_machine(const char *assignment) {
     return strncmp(assignment, machine_prefix, sizeof machine_prefix - 1) == 0;
 }
 
-/* The overrides of the config come before those of the command line, which win. */
+/* The overrides of the config, then those of the command line, which win: their number in *count. `all` and `places`
+ * have room for them. */
+static status collect_overrides(const config *c, const config_setting_t *list, const config_overrides *overrides,
+                                machine_override *all, char (*places)[EXPERIMENT_PLACE_MAX], size_t *count,
+                                message *m) {
+    int in_file = list ? config_setting_length(list) : 0;
+    for (int i = 0; i < in_file; i++) {
+        const config_setting_t *entry = config_setting_get_elem(list, (unsigned)i);
+        if (config_setting_type(entry) != CONFIG_TYPE_STRING)
+            return config_fail(c, entry, m,
+                               "entry %d of 'machine_overrides' must be a text such as \"levels.L2.ways=8\"", i);
+        config_place(c, entry, places[i], sizeof places[i]);
+        all[(*count)++] = (machine_override){config_setting_get_string(entry), places[i]};
+    }
+    for (size_t i = 0; i < overrides->count; i++)
+        if (for_machine(overrides->text[i]))
+            all[(*count)++].assignment = overrides->text[i];
+    return OK;
+}
+
 static status load_machine(const config *c, const char *name, const config_overrides *overrides, experiment *e,
                            message *m) {
     const config_setting_t *list = config_member(config_root(c), "machine_overrides");
     size_t in_file = list ? (size_t)config_setting_length(list) : 0, count = 0;
     char(*places)[EXPERIMENT_PLACE_MAX] = mem_zero(in_file, sizeof *places);
     machine_override *all = mem_zero(in_file + overrides->count, sizeof *all);
-    status st = places && all ? OK : fail(m, ERR_MEMORY, "not enough memory for the overrides");
-    for (size_t i = 0; i < in_file && st == OK; i++) {
-        const config_setting_t *entry = config_setting_get_elem(list, (unsigned)i);
-        if (config_setting_type(entry) == CONFIG_TYPE_STRING) {
-            config_place(c, entry, places[i], sizeof places[i]);
-            all[count++] = (machine_override){config_setting_get_string(entry), places[i]};
-        } else {
-            st = config_fail(c, entry, m,
-                             "entry %zu of 'machine_overrides' must be a text such as \"levels.L2.ways=8\"", i);
-        }
-    }
-    for (size_t i = 0; i < overrides->count; i++)
-        if (all && for_machine(overrides->text[i]))
-            all[count++].assignment = overrides->text[i];
+    status st = ERR_MEMORY;
+    if (places && all)
+        st = collect_overrides(c, list, overrides, all, places, &count, m);
+    else
+        fail(m, ERR_MEMORY, "not enough memory for the overrides");
     if (st == OK)
         st = machine_load_overridden(name, all, count, &e->mach, m);
     mem_free(places);

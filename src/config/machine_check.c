@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+enum { LINE_MIN = 32 }; /* a lane's 16 bytes lie in at most two lines */
+
 static bool power_of_two(uint64_t n) {
     return n != 0 && (n & (n - 1)) == 0;
 }
@@ -56,9 +58,9 @@ static status check_level(const machine *mach, uint32_t i, message *m) {
     const cache_level *level = &mach->level[i];
     if (level->ways == 0)
         return fail(m, ERR_INPUT, "level '%s' has no ways", level->name);
-    if (!power_of_two(level->line_bytes) || level->line_bytes > MACHINE_LINE_MAX)
-        return fail(m, ERR_INPUT, "level '%s': a line of %" PRIu32 " B; it must be a power of two, at most %d",
-                    level->name, level->line_bytes, MACHINE_LINE_MAX);
+    if (!power_of_two(level->line_bytes) || level->line_bytes < LINE_MIN || level->line_bytes > MACHINE_LINE_MAX)
+        return fail(m, ERR_INPUT, "level '%s': a line of %" PRIu32 " B; it must be a power of two from %d to %d",
+                    level->name, level->line_bytes, LINE_MIN, MACHINE_LINE_MAX);
     if (level->sector_bytes == 0 || level->line_bytes % level->sector_bytes != 0)
         return fail(m, ERR_INPUT, "level '%s': sectors of %" PRIu32 " B do not divide a line of %" PRIu32 " B",
                     level->name, level->sector_bytes, level->line_bytes);
@@ -81,6 +83,14 @@ static status check_level(const machine *mach, uint32_t i, message *m) {
     if (level->scope < inner->scope)
         return fail(m, ERR_INPUT, "level '%s' serves fewer cores than level '%s', which is nearer to the core",
                     level->name, inner->name);
+    if (level->scope == inner->scope && level->scope != SCOPE_DEVICE)
+        return fail(m, ERR_INPUT, "levels '%s' and '%s' both have %s scope: one is modelled", inner->name, level->name,
+                    level->scope == SCOPE_CORE ? "core" : "cluster");
+    if (level->line_bytes < inner->line_bytes)
+        return fail(m, ERR_INPUT,
+                    "level '%s' has lines of %" PRIu32 " B, level '%s', which is nearer to the core, of %" PRIu32
+                    " B: lines must not shrink outwards",
+                    level->name, level->line_bytes, inner->name, inner->line_bytes);
     if (level->latency_cycles <= inner->latency_cycles)
         return fail(m, ERR_INPUT,
                     "level '%s' answers in %" PRIu32 " cycles, level '%s', which is nearer to the core, in %" PRIu32
@@ -96,6 +106,9 @@ static status check_memory(const machine *mach, message *m) {
         if (mach->interleave_bytes % mach->level[i].line_bytes != 0)
             return fail(m, ERR_INPUT, "an interleave of %" PRIu32 " B splits the %" PRIu32 " B lines of level '%s'",
                         mach->interleave_bytes, mach->level[i].line_bytes, mach->level[i].name);
+    if (!mach->level_count && mach->interleave_bytes < MACHINE_LINE_MAX)
+        return fail(m, ERR_INPUT, "an interleave of %" PRIu32 " B splits requests of up to %d B",
+                    mach->interleave_bytes, MACHINE_LINE_MAX);
     return OK;
 }
 
@@ -111,6 +124,12 @@ static status check_dram(const machine *mach, message *m) {
         return fail(m, ERR_INPUT,
                     "bursts of %" PRIu32 " B: a power of two that divides the row of %" PRIu32 " B is needed",
                     dram->burst_bytes, dram->row_bytes);
+    const uint32_t request = last ? last->line_bytes : MACHINE_LINE_MAX;
+    if (dram->burst_bytes > MACHINE_LINE_MAX || dram->row_bytes < request)
+        return fail(m, ERR_INPUT,
+                    "bursts of %" PRIu32 " B in rows of %" PRIu32
+                    " B: a burst has at most %d B, a row at least the %" PRIu32 " B of a request",
+                    dram->burst_bytes, dram->row_bytes, MACHINE_LINE_MAX, request);
     if (dram->write_queue_low >= dram->write_queue_high)
         return fail(m, ERR_INPUT,
                     "writes drain from write_queue_high = %" PRIu32 " down to write_queue_low = %" PRIu32

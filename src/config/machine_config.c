@@ -138,14 +138,10 @@ static status read_ops(const loader *l, const config_setting_t *group) {
 
 static status read_lsu(const loader *l, const config_setting_t *group) {
     static const field fields[] = {
-        CHOICE(lsu_desc, rule, rule_names),
-        COUNT(lsu_desc, queue, 1, 65536),
-        COUNT(lsu_desc, tag_lines_per_pass, 1, 64),
-        COUNT(lsu_desc, tag_banks, 1, 64),
-        COUNT(lsu_desc, data_banks, 1, 128),
-        BYTES(lsu_desc, data_bank_bytes, 1, 64),
-        COUNT(lsu_desc, bytes_per_cycle, 1, 4096),
-        COUNT(lsu_desc, store_credits, 1, 65536),
+        CHOICE(lsu_desc, rule, rule_names),         COUNT(lsu_desc, queue, 1, 65536),
+        COUNT(lsu_desc, tag_lines_per_pass, 1, 64), COUNT(lsu_desc, tag_banks, 1, 64),
+        COUNT(lsu_desc, data_banks, 1, 128),        BYTES(lsu_desc, data_bank_bytes, 1, 64),
+        COUNT(lsu_desc, bytes_per_cycle, 1, 4096),  COUNT(lsu_desc, store_credits, 1, 65536),
     };
     return read_fields(l->c, group, fields, LENGTH(fields), &l->mach->lsu, l->m);
 }

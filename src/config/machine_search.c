@@ -1,7 +1,7 @@
 #include "config/machine_search.h"
 
 #include "base/mem.h"
-#include "config/nearest.h"
+#include "base/nearest.h"
 
 #include <dirent.h>
 #include <stdio.h>

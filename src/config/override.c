@@ -1,5 +1,5 @@
 /* override.c - "levels.L2.ways=8": changing a parsed configuration before it is read. */
-#include "config/nearest.h"
+#include "base/nearest.h"
 #include "config/reader.h"
 #include "config/reader_internal.h"
 
@@ -130,10 +130,9 @@ static status parse_value(config_t *scratch, const char *text, const char *origi
     return set_text(scratch, text, origin, m);
 }
 
-/* Walks to the group or list that holds the last word of the path, which is left in `word`. */
-static status walk(config *c, const char *assignment, size_t path_length, const char *origin, char *word,
-                   config_setting_t **parent, message *m) {
-    config_setting_t *at = config_root_setting(&c->tree);
+/* Walks from *at to the group or list that holds the last word of the path, which is left in `word`. */
+static status walk(config_setting_t **at, const char *assignment, size_t path_length, const char *origin, char *word,
+                   message *m) {
     for (size_t start = 0;;) {
         size_t end = start;
         while (end < path_length && assignment[end] != '.')
@@ -142,18 +141,16 @@ static status walk(config *c, const char *assignment, size_t path_length, const 
             return fail_at(m, origin, 0, "write PATH=VALUE with a dotted path, such as levels.L2.ways=8");
         memcpy(word, assignment + start, end - start);
         word[end - start] = '\0';
-        if (!config_setting_is_aggregate(at))
-            return no_child(at, origin, word, m);
+        if (!config_setting_is_aggregate(*at))
+            return no_child(*at, origin, word, m);
         if (end == path_length)
-            break;
-        config_setting_t *next = child(at, word);
+            return OK;
+        config_setting_t *next = child(*at, word);
         if (!next)
-            return no_child(at, origin, word, m);
-        at = next;
+            return no_child(*at, origin, word, m);
+        *at = next;
         start = end + 1;
     }
-    *parent = at;
-    return OK;
 }
 
 status config_override(config *c, const char *assignment, const char *origin, message *m) {
@@ -173,8 +170,8 @@ status config_override(config *c, const char *assignment, const char *origin, me
     const char *value_text = equals + 1 + strspn(equals + 1, " ");
 
     char word[PATH_WORD_MAX];
-    config_setting_t *parent = NULL;
-    TRY(walk(c, assignment, path_length, place, word, &parent, m));
+    config_setting_t *parent = config_root_setting(&c->tree);
+    TRY(walk(&parent, assignment, path_length, place, word, m));
     const config_setting_t *old = child(parent, word);
     if (old && config_setting_is_group(old))
         return fail_at(m, place, 0, "'%s' is a group: name one of its keys", word);

@@ -1,8 +1,8 @@
 #include "config/reader.h"
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/num.h"
-#include "config/nearest.h"
 #include "config/reader_internal.h"
 
 #include <inttypes.h>

@@ -276,11 +276,10 @@ static metric_value get_refreshes(const run_record *r, uint32_t a) {
     return count(r->sim.dram.refreshes);
 }
 
-/* argument: 0 busiest channel's data bus, 1 average, 2 busiest channel including what it waits for, 3 likewise, whichever
- * channel is the busiest at the time */
+/* argument: 0 busiest channel's data bus, 1 average, 2 busiest channel including what it waits for, 3 likewise,
+ * whichever channel is the busiest at the time */
 static metric_value get_dram_busy(const run_record *r, uint32_t which) {
-    const double x[] = {r->sim.dram.busy_max, r->sim.dram.busy_mean, r->sim.dram.blocked_max,
-                        r->sim.dram.blocked_peak};
+    const double x[] = {r->sim.dram.busy_max, r->sim.dram.busy_mean, r->sim.dram.blocked_max, r->sim.dram.blocked_peak};
     return ran(r) ? share(x[which]) : none();
 }
 
@@ -415,8 +414,8 @@ const metric metric_table[] = {
     {SECTION_RESULT, "measured_us", "Measured time", "us", "as given in the config", get_measured, 0},
     {SECTION_RESULT, "error_pct", "Error", "%", "(predicted - measured) / measured", get_error, 0},
     {SECTION_RESULT, "limiter", "Limiter", "", "the busiest resource, or latency when none is busy", get_limiter, 0},
-    {SECTION_RESULT, "limiter_pct", "Limiter utilisation", "%", "share of the run in which it works: whichever instance is the busiest at the time",
-     get_limiter_use, 0},
+    {SECTION_RESULT, "limiter_pct", "Limiter utilisation", "%",
+     "share of the run in which it works: whichever instance is the busiest at the time", get_limiter_use, 0},
     {SECTION_RESULT, "runner_up", "Runner-up", "", "the second busiest resource", get_limiter, 1},
     {SECTION_RESULT, "runner_up_pct", "Runner-up utilisation", "%", "likewise", get_limiter_use, 1},
     {SECTION_RESULT, "machine", "Machine", "", "name of the simulated machine", get_machine, 0},

@@ -104,18 +104,29 @@ static void stall_section(FILE *out, const run_record *r) {
     }
 }
 
-static status page(FILE *out, const report_options *options, const run_record *r, message *m) {
+status text_page(FILE *out, const report_options *options, const run_record *r, message *m) {
     char words[256], a[CELL], b[CELL];
     fprintf(out, "%s: %s of %s on %s\n", r->case_name, r->strategy, r->dataset, r->mach->name);
     if (*r->plan_reason)
         text_paragraph(out, "Plan:      ", r->plan_reason, options->width);
+    for (int i = 0; i < PLAN_NOTE_COUNT; i++)
+        if (r->note[i] && *r->note[i])
+            text_paragraph(out, "Note:      ", r->note[i], options->width);
     fprintf(out, "  Predicted: %s us", short_metric(a, r, "predicted_us"));
-    metric_value rate = metric_get(r, "useful_gib_per_s");
-    if (rate.kind == VALUE_REAL)
-        fprintf(out, ", %s GiB/s useful", short_real(b, sizeof b, rate));
+    if (sampled(r))
+        fprintf(out, " (95 %% CI: %s)", predicted_interval(b, r));
+    if (r->useful_bytes)
+        fprintf(out, ", %s GiB/s useful", short_metric(b, r, "useful_gib_per_s"));
     fputc('\n', out);
     if (!isnan(r->measured_us))
         fprintf(out, "  Measured:  %s us, error %s %%\n", short_metric(a, r, "measured_us"), signed_error(b, r));
+    if (sampled(r)) {
+        snprintf(words, sizeof words,
+                 "%.3g %% of the blocks were simulated, until the rate was steady; every count is scaled from them "
+                 "to the whole run (--exact: all)",
+                 (double)r->sim.simulated_blocks / (double)r->sim.blocks * 100);
+        text_paragraph(out, "Sampled:   ", words, options->width);
+    }
     text_paragraph(out, "Limiter:   ", limiter_words(words, sizeof words, r), options->width);
     plain_section(out, r, SECTION_TIME);
     pair_section(out, r, SECTION_MEMORY);
@@ -128,4 +139,3 @@ static status page(FILE *out, const report_options *options, const run_record *r
     stall_section(out, r);
     return OK;
 }
-

@@ -55,14 +55,14 @@ static status sizes_table(FILE *out, const report_options *o, const plan_record 
 }
 
 /* Between which of the simulated sizes the launch overhead passes half of the time. */
-static void launch_crossover(FILE *out, const plan_record *p) {
+static void launch_crossover(FILE *out, const report_options *o, const plan_record *p) {
     for (size_t i = 1; i < p->size_count; i++) {
         const plan_size *larger = &p->sizes[i - 1], *smaller = &p->sizes[i];
         if (larger->launch_us * 2 > larger->fastest_us || smaller->launch_us * 2 <= smaller->fastest_us)
             continue;
         char a[32], b[32];
-        fprintf(out, "Somewhere between %s and %s elements launch overhead becomes most of the time.\n",
-                format_grouped(a, sizeof a, larger->elements), format_grouped(b, sizeof b, smaller->elements));
+        text_line(out, o->width, "Somewhere between %s and %s elements launch overhead becomes most of the time.",
+                  format_grouped(a, sizeof a, larger->elements), format_grouped(b, sizeof b, smaller->elements));
         return;
     }
 }
@@ -89,6 +89,21 @@ static void refusal_lines(FILE *out, const report_options *o, const plan_record 
     text_paragraph(out, "    ", p->refusals[i].why, o->width);
 }
 
+static void speed_lines(FILE *out, const report_options *o, const plan_record *p) {
+    const run_record *best = &p->runs[0], *chosen = p->chosen;
+    if (!chosen)
+        return;
+    double gap = chosen->sim.time_s - best->sim.time_s, doubt = chosen->sim.time_half_s + best->sim.time_half_s;
+    if (best == chosen)
+        text_line(out, o->width, "The plan's choice (%s) is the fastest.", p->choice);
+    else if (gap <= doubt)
+        text_line(out, o->width, "Fastest: %s, but its lead over the plan's choice (%s) is within the sampling error.",
+                  best->strategy, p->choice);
+    else
+        text_line(out, o->width, "Fastest: %s, %.2f times as fast as the plan's choice (%s).", best->strategy,
+                  chosen->sim.time_s / best->sim.time_s, p->choice);
+}
+
 static status plan_text_report(FILE *out, const report_options *o, const plan_record *p, message *m) {
     plan_head(out, o, p);
     if (p->run_count) {
@@ -96,16 +111,11 @@ static status plan_text_report(FILE *out, const report_options *o, const plan_re
         report_options with = *o;
         with.baseline = p->chosen;
         TRY(report_text(out, &with, p->runs, p->run_count, m));
-        const run_record *best = &p->runs[0];
-        if (p->chosen && best != p->chosen)
-            fprintf(out, "Speed is relative to the plan's choice (%s). Fastest: %s, %.2f times as fast.\n", p->choice,
-                    best->strategy, p->chosen->sim.time_s / best->sim.time_s);
-        else if (p->chosen)
-            fprintf(out, "Speed is relative to the plan's choice, which is the fastest.\n");
+        speed_lines(out, o, p);
     }
     if (p->size_count > 1) {
         TRY(sizes_table(out, o, p, m));
-        launch_crossover(out, p);
+        launch_crossover(out, o, p);
     }
     if (p->refusal_count) {
         fprintf(out, "\nWhy not\n");

@@ -12,8 +12,8 @@
 typedef struct run_record {
     const char *case_name;
     const char *strategy;
-    const char *dataset;     /* as users write it: "[8192][8193]i32" */
-    const char *plan_reason; /* a sentence; "" when the strategy was the user's own choice */
+    const char *dataset;               /* as users write it: "[8192][8193]i32" */
+    const char *plan_reason;           /* a sentence; "" when the strategy was the user's own choice */
     const char *note[PLAN_NOTE_COUNT]; /* what the user should know about this copy; NULL or "": nothing */
     const machine *mach;
     uint32_t block_threads, registers; /* registers: per thread */

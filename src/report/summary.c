@@ -15,6 +15,13 @@ static bool any_measured(const run_record *records, size_t count) {
     return false;
 }
 
+static bool any_sampled(const run_record *records, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (sampled(&records[i]))
+            return true;
+    return false;
+}
+
 static bool one_machine(const run_record *records, size_t count) {
     for (size_t i = 1; i < count; i++)
         if (strcmp(records[i].mach->name, records[0].mach->name) != 0)
@@ -69,6 +76,24 @@ static char *level_names(char *buffer, const machine *mach) {
     return buffer;
 }
 
+static char *whole_percent(char *buffer, const run_record *r, const char *name) {
+    metric_value v = metric_get(r, name);
+    if (v.kind == VALUE_REAL)
+        snprintf(buffer, CELL, "%.0f", v.real);
+    else
+        format_value(buffer, CELL, v);
+    return buffer;
+}
+
+/* " ±92", in microseconds; "" when all was simulated. */
+static char *half_width(char *buffer, const run_record *r) {
+    double us = r->sim.time_half_s * 1e6;
+    buffer[0] = '\0';
+    if (sampled(r))
+        snprintf(buffer, CELL, " ±%.*f", us >= 9.95 ? 0 : us >= 0.995 ? 1 : 2, us);
+    return buffer;
+}
+
 static char *limiter_cell(char *buffer, const run_record *r) {
     metric_value name = metric_get(r, "limiter"), use = metric_get(r, "limiter_pct");
     if (name.kind == VALUE_TEXT && use.kind == VALUE_REAL)
@@ -80,14 +105,14 @@ static char *limiter_cell(char *buffer, const run_record *r) {
 
 /* Columns that not every summary has. */
 typedef struct summary_columns {
-    bool cases, machines, measured;
+    bool cases, machines, measured, sampled;
     const run_record *baseline;
 } summary_columns;
 
 static status summary_rows(table *t, const run_record *records, size_t count, const summary_columns *extra,
                            message *m) {
     const run_record *baseline = extra->baseline;
-    char a[CELL];
+    char a[CELL], b[CELL];
     for (size_t i = 0; i < count; i++) {
         const run_record *r = &records[i];
         if (extra->cases)
@@ -95,7 +120,7 @@ static status summary_rows(table *t, const run_record *records, size_t count, co
         if (extra->machines)
             TRY(table_add(t, m, "%s", r->mach->name));
         TRY(table_add(t, m, "%s", r->strategy));
-        TRY(table_add(t, m, "%s", short_metric(a, r, "predicted_us")));
+        TRY(table_add(t, m, "%s%s", short_metric(a, r, "predicted_us"), half_width(b, r)));
         if (extra->measured) {
             TRY(table_add(t, m, "%s", short_metric(a, r, "measured_us")));
             TRY(table_add(t, m, "%s", signed_error(a, r)));
@@ -106,12 +131,14 @@ static status summary_rows(table *t, const run_record *records, size_t count, co
         TRY(table_add(t, m, "%s", short_metric(a, r, "dram_gb_per_s")));
         TRY(table_add(t, m, "%s", sectors_per_request(a, r)));
         TRY(table_add(t, m, "%s", hit_rates(a, r)));
+        if (extra->sampled)
+            TRY(table_add(t, m, "%s", whole_percent(a, r, "simulated_pct")));
         TRY(table_add(t, m, "%s", limiter_cell(a, r)));
     }
     return OK;
 }
 
-static void measured_note(FILE *out, const run_record *records, size_t count) {
+static void measured_note(FILE *out, size_t width, const run_record *records, size_t count) {
     double sum = 0, worst = 0;
     size_t n = 0;
     const char *where = "";
@@ -127,15 +154,41 @@ static void measured_note(FILE *out, const run_record *records, size_t count) {
         }
     }
     if (n > 1)
-        fprintf(out, "Mean absolute error of %zu cases %.1f %%; largest %+.1f %% (%s).\n", n, sum / (double)n, worst,
-                where);
+        text_line(out, width, "Mean absolute error of %zu cases %.1f %%; largest %+.1f %% (%s).", n, sum / (double)n,
+                  worst, where);
 }
 
-static status summary(FILE *out, const report_options *options, const run_record *records, size_t count, message *m) {
+static bool is_noted(const run_record *r, int kind) {
+    return r->note[kind] && *r->note[kind];
+}
+
+/* Each text once, with the first case that it is about and the number of others. */
+static void note_lines(FILE *out, size_t width, const run_record *records, size_t count, int kind) {
+    for (size_t i = 0; i < count; i++) {
+        size_t same = 0, before = 0;
+        if (!is_noted(&records[i], kind))
+            continue;
+        for (size_t k = 0; k < count; k++)
+            if (is_noted(&records[k], kind) && strcmp(records[i].note[kind], records[k].note[kind]) == 0) {
+                same++;
+                before += k < i;
+            }
+        if (before)
+            continue;
+        fprintf(out, "Note on %s", records[i].case_name);
+        if (same > 1)
+            fprintf(out, " and %zu more", same - 1);
+        fputs(":\n", out);
+        text_paragraph(out, "", records[i].note[kind], width);
+    }
+}
+
+status text_summary(FILE *out, const report_options *options, const run_record *records, size_t count, message *m) {
     /* Compared runs are variants of one case. */
     summary_columns extra = {.cases = !options->baseline,
                              .machines = !one_machine(records, count),
                              .measured = any_measured(records, count),
+                             .sampled = any_sampled(records, count),
                              .baseline = options->baseline};
     char levels[CELL];
     table_column columns[TABLE_COLUMNS_MAX];
@@ -156,6 +209,8 @@ static status summary(FILE *out, const report_options *options, const run_record
     columns[n++] = (table_column){"DRAM", "GB/s", 1, 2};
     columns[n++] = (table_column){"sect/req", "ld st", 1, 3};
     columns[n++] = (table_column){"hit %", extra.machines ? "by level" : level_names(levels, records[0].mach), 1, 4};
+    if (extra.sampled)
+        columns[n++] = (table_column){"run", "%", 1, 5};
     columns[n++] = (table_column){"limiter", "%", 0, 0};
     table t = {.columns = columns, .column_count = n};
     status s = summary_rows(&t, records, count, &extra, m);
@@ -169,9 +224,14 @@ static status summary(FILE *out, const report_options *options, const run_record
         char left_out[128];
         if (*table_left_out(&t, options->width, left_out, sizeof left_out))
             fprintf(out, "Left out for want of width: %s.\n", left_out);
-        measured_note(out, records, count);
+        if (extra.sampled)
+            text_line(out, options->width,
+                      "±: half width of the 95 %% confidence interval of a sampled run; run %%: blocks simulated "
+                      "(--exact: all).");
+        measured_note(out, options->width, records, count);
+        for (int kind = 0; kind < PLAN_NOTE_COUNT; kind++)
+            note_lines(out, options->width, records, count, kind);
     }
     table_free(&t);
     return s;
 }
-

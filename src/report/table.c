@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { GAP = 2 };
+enum { GAP = 2, INDENT = 2 };
 
 typedef struct shape {
-    bool stacked; /* the first cell of every row has a line of its own */
+    bool stacked; /* the first cell of every row and of the heading has a line of its own */
     bool shown[TABLE_COLUMNS_MAX];
     size_t width[TABLE_COLUMNS_MAX];
 } shape;
@@ -41,7 +41,7 @@ static size_t total_width(const table *t, const shape *s) {
     size_t sum = 0;
     for (size_t c = 0; c < t->column_count; c++)
         if (s->shown[c])
-            sum += s->width[c] + (sum ? GAP : 0);
+            sum += s->width[c] + (c ? GAP : 0);
     return sum;
 }
 
@@ -62,7 +62,7 @@ static shape fit(const table *t, size_t width) {
     }
     if (total_width(t, &s) > width) {
         s.stacked = true;
-        s.width[0] = head_width(&t->columns[0]);
+        s.width[0] = INDENT - GAP;
     }
     while (total_width(t, &s) > width) {
         size_t least = 0;
@@ -84,7 +84,7 @@ static void print_cell(FILE *out, const char *cell, size_t width, int right, boo
         fprintf(out, "%s%*s", cell, last ? 0 : (int)pad, "");
 }
 
-static void print_row(const table *t, const shape *s, FILE *out, const char *const *cells, bool heading) {
+static void print_row(const table *t, const shape *s, FILE *out, const char *const *cells) {
     size_t last = 0;
     for (size_t c = 0; c < t->column_count; c++)
         last = s->shown[c] ? c : last;
@@ -94,8 +94,9 @@ static void print_row(const table *t, const shape *s, FILE *out, const char *con
         if (c > 0)
             fprintf(out, "%*s", GAP, "");
         const char *cell = cells[c];
-        if (c == 0 && s->stacked && !heading) {
-            fprintf(out, "%s\n", cell);
+        if (c == 0 && s->stacked) {
+            if (*cell)
+                fprintf(out, "%s\n", cell);
             cell = "";
         }
         print_cell(out, cell, s->width[c], t->columns[c].right, c == last);
@@ -114,16 +115,16 @@ void table_print(const table *t, FILE *out, size_t width) {
         unit[c] = t->columns[c].unit;
         units = units || (s.shown[c] && *unit[c]);
     }
-    print_row(t, &s, out, head, true);
+    print_row(t, &s, out, head);
     if (units)
-        print_row(t, &s, out, unit, true);
+        print_row(t, &s, out, unit);
     if (!t->bare) {
         for (size_t i = 0, n = total_width(t, &s); i < n; i++)
             fputc('-', out);
         fputc('\n', out);
     }
     for (size_t i = 0; i + t->column_count <= t->cell_count; i += t->column_count)
-        print_row(t, &s, out, (const char *const *)t->cells + i, false);
+        print_row(t, &s, out, (const char *const *)t->cells + i);
 }
 
 char *table_left_out(const table *t, size_t width, char *buffer, size_t size) {

@@ -3,22 +3,29 @@
 #include "report/write.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
-/* Three to five digits, no grouping: narrow, and readable by awk. */
-static char *short_real(char *buffer, size_t size, metric_value v) {
+char *short_metric(char *buffer, const run_record *r, const char *name) {
+    metric_value v = metric_get(r, name);
     if (v.kind != VALUE_REAL)
-        return format_value(buffer, size, v);
+        return format_value(buffer, CELL, v);
     double magnitude = fabs(v.real);
-    snprintf(buffer, size, "%.*f", magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2, v.real);
+    snprintf(buffer, CELL, "%.*f", magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2, v.real);
     return buffer;
 }
 
-static char *short_metric(char *buffer, const run_record *r, const char *name) {
-    return short_real(buffer, CELL, metric_get(r, name));
+char *predicted_interval(char *buffer, const run_record *r) {
+    char low[CELL], high[CELL];
+    if (metric_get(r, "predicted_ci95_low_us").kind == VALUE_REAL)
+        snprintf(buffer, CELL, "[%.29s, %.29s]", short_metric(low, r, "predicted_ci95_low_us"),
+                 short_metric(high, r, "predicted_ci95_high_us"));
+    else
+        snprintf(buffer, CELL, "n/a");
+    return buffer;
 }
 
-static char *signed_error(char *buffer, const run_record *r) {
+char *signed_error(char *buffer, const run_record *r) {
     metric_value v = metric_get(r, "error_pct");
     if (v.kind == VALUE_REAL)
         snprintf(buffer, CELL, "%+.1f", v.real);
@@ -27,9 +34,9 @@ static char *signed_error(char *buffer, const run_record *r) {
     return buffer;
 }
 
-void text_paragraph(FILE *out, const char *label, const char *text, size_t width) {
-    size_t indent = 2 + strlen(label), column = indent;
-    fprintf(out, "  %s", label);
+/* The text from column `indent` on, where the cursor is, broken between words. */
+static void flow(FILE *out, const char *text, size_t indent, size_t width) {
+    size_t column = indent;
     while (*text) {
         size_t word = strcspn(text, " ");
         if (column > indent && column + 1 + word > width) {
@@ -48,16 +55,30 @@ void text_paragraph(FILE *out, const char *label, const char *text, size_t width
     fputc('\n', out);
 }
 
+void text_paragraph(FILE *out, const char *label, const char *text, size_t width) {
+    fprintf(out, "  %s", label);
+    flow(out, text, 2 + strlen(label), width);
+}
+
+void text_line(FILE *out, size_t width, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    flow(out, text, 0, width);
+}
+
 status report_text(FILE *out, const report_options *options, const run_record *records, size_t count, message *m) {
     if (count == 0)
         return OK;
     if (count > 1 || options->baseline)
-        TRY(summary(out, options, records, count, m));
+        TRY(text_summary(out, options, records, count, m));
     if (options->details || (count == 1 && !options->baseline))
         for (size_t i = 0; i < count; i++) {
             if (count > 1 || options->baseline)
                 fputc('\n', out);
-            TRY(page(out, options, &records[i], m));
+            TRY(text_page(out, options, &records[i], m));
         }
     return OK;
 }

@@ -24,5 +24,7 @@ status json_print(FILE *out, json_t *root, int bad, message *m);
 
 /* "  label" and the text, broken between words; continuation lines are indented alike. */
 void text_paragraph(FILE *out, const char *label, const char *text, size_t width);
+/* A sentence of at most 1023 bytes from the first column on, broken alike. */
+void text_line(FILE *out, size_t width, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

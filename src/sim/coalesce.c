@@ -14,7 +14,8 @@ static int64_t lane_address(const warp_access *a, uint32_t lane) {
     return a->affine ? a->base + (int64_t)lane * a->stride : a->lane[lane];
 }
 
-/* --- passes -------------------------------------------------------------------------------------------------------- */
+/* --- passes --------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t gcd32(uint32_t a, uint32_t b) {
     while (b) {
@@ -133,7 +134,8 @@ static uint32_t data_passes(coalescer *c, const warp_access *a, uint32_t bytes) 
     return passes;
 }
 
-/* --- transactions -------------------------------------------------------------------------------------------------- */
+/* --- transactions --------------------------------------------------------------------------------------------------
+ */
 
 /* Adds bytes [address, address + count); `table` finds the line among the transactions so far. */
 static void touch(const coalescer *c, coalesced *out, int16_t *table, uint64_t address, uint32_t count) {
@@ -154,8 +156,9 @@ static void touch(const coalescer *c, coalesced *out, int16_t *table, uint64_t a
     }
 }
 
-/* The transaction of a line that the lanes, visited in address order, have just met, or a new one. Never further back than
- * three: a first lane that straddles two lines leaves them as (n, n + 1), and descending lanes reach n - 1 and n after. */
+/* The transaction of a line that the lanes, visited in address order, have just met, or a new one. Never further back
+ * than three: a first lane that straddles two lines leaves them as (n, n + 1), and descending lanes reach n - 1 and n
+ * after. */
 static transaction *recent(coalesced *out, uint64_t line) {
     for (uint32_t i = 1; i <= 3 && i <= out->count; i++)
         if (out->item[out->count - i].line == line)

@@ -37,7 +37,7 @@ typedef struct scheduler {
     uint32_t greedy;                    /* GTO: the warp that issued last; LRR: where to begin */
 } scheduler;
 
-/* A load under way: answers left, and when the last of them came. */
+/* A load under way: what it still waits for (MSHRs of its own level; without one, bytes), and when the last came. */
 typedef struct tracker {
     uint32_t warp;
     uint32_t left;
@@ -362,11 +362,12 @@ static int32_t tracker_new(core *c, uint32_t warp_slot, uint8_t reg) {
     return id;
 }
 
-/* One of the answers a load waits for is there at `cycle`. */
-static void tracker_answer(core *c, int32_t id, int64_t cycle) {
+/* `parts` of what a load waits for are there at `cycle`. */
+static void tracker_answer(core *c, int32_t id, uint32_t parts, int64_t cycle) {
     tracker *t = &c->trackers[id];
     t->ready = max64(t->ready, cycle);
-    if (--t->left)
+    t->left -= parts;
+    if (t->left)
         return;
     const uint32_t slot = t->warp;
     c->reg_ready[(size_t)slot * CORE_REGISTERS + t->reg] = t->ready;
@@ -398,7 +399,7 @@ static void send(core *c, uint64_t line, bytemask mask, uint32_t token, bool wri
 static bool load_lookup(core *c, const transaction *x, int32_t track, int64_t cycle) {
     tracker *t = &c->trackers[track];
     if (!c->shared->has_level) {
-        t->left++;
+        t->left += bytemask_count(x->mask); /* the answer may come in pieces */
         send(c, x->line, x->mask, (uint32_t)track, false, cycle);
         return true;
     }
@@ -520,7 +521,7 @@ static void lsu_close_head(core *c, int64_t cycle) {
         if (--w->stores_queued == 0 && w->exited)
             release_warp(c, e->warp, max64(cycle, w->gap_start));
     } else {
-        tracker_answer(c, e->tracker, 0);
+        tracker_answer(c, e->tracker, 1, 0);
     }
     c->head_open = false;
     c->queue_head = (c->queue_head + 1) % c->mach->lsu.queue;
@@ -576,7 +577,7 @@ static void take_response(core *c, const mem_response *r, int64_t cycle) {
     c->count.response_busy_ticks += length;
     const int64_t ready = max64(cycle, tick_to_cycle(start));
     if (!c->shared->has_level) {
-        tracker_answer(c, (int32_t)r->token, ready);
+        tracker_answer(c, (int32_t)r->token, bytemask_count(r->mask), ready);
         return;
     }
     cache *l = &c->level;
@@ -588,7 +589,7 @@ static void take_response(core *c, const mem_response *r, int64_t cycle) {
     const int64_t time = h->fill_time;
     const int32_t first = cache_take_waiters(l, (int32_t)r->token);
     for (int32_t i = first; i != CACHE_NONE; i = l->waiter[i].next)
-        tracker_answer(c, (int32_t)l->waiter[i].who, time);
+        tracker_answer(c, (int32_t)l->waiter[i].who, 1, time);
     cache_release_waiters(l, first);
     cache_fill(l, (int32_t)r->token);
     lsu_unblock(c, cycle);

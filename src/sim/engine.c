@@ -17,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { WINDOW_CYCLES = 16384 }; /* some 10 us: thousands of requests a slice, so that chance does not make peaks */
+
 typedef struct finish {
     int64_t cycle;
     uint32_t core; /* in dispatch order */
@@ -41,11 +43,25 @@ static core *dispatch_core(const engine *e, uint32_t i) {
     return NULL;
 }
 
+/* The engine follows fewer registers than an instruction can name. */
+static status check_registers(const kernel *k, message *m) {
+    for (uint32_t i = 0; i < k->code_count; i++) {
+        const ir_inst *x = &k->code[i];
+        const uint8_t names[] = {x->dst, x->src[0], x->src[1], x->src[2]};
+        for (int r = 0; r < 4; r++)
+            if (names[r] >= CORE_REGISTERS)
+                return fail(m, ERR_INPUT, "kernel %s uses register %u; the simulation follows registers below %d", k->name,
+                            names[r], CORE_REGISTERS);
+    }
+    return OK;
+}
+
 static status engine_init(engine *e, const machine *mach, const kernel *k, const sim_options *o, core **order,
                           message *m) {
     e->mach = mach;
     e->k = k;
     e->options = o;
+    TRY(check_registers(k, m));
     TRY(occupancy(mach, k, &e->occupancy, m));
     const int32_t level = cluster_level(mach);
     const uint32_t width = level >= 0 ? mach->core.per_cluster : 1;
@@ -197,6 +213,15 @@ static void merge_down(merge_item *heap, uint32_t n, uint32_t i) {
     heap[i] = moved;
 }
 
+/* A hot spot counts when it lasts: windows of about WINDOW_CYCLES cycles, in whole quanta. */
+static int64_t window_quanta(const engine *e) {
+    return (WINDOW_CYCLES + e->quantum - 1) / e->quantum;
+}
+
+static bool window_ends(const engine *e) {
+    return (e->now / e->quantum + 1) % window_quanta(e) == 0;
+}
+
 /* Handles every request for partition p that arrives before `limit`. */
 static void run_partition(engine *e, uint32_t p, int64_t limit) {
     merge_item heap[MACHINE_CORES_MAX];
@@ -223,7 +248,8 @@ static void run_partition(engine *e, uint32_t p, int64_t limit) {
             merge_down(heap, n, 0);
     }
     partition_advance(&e->partitions[p], limit);
-    partition_window(&e->partitions[p], cycle_to_tick(e->quantum));
+    if (window_ends(e))
+        partition_window(&e->partitions[p], cycle_to_tick(e->quantum) * window_quanta(e));
 }
 
 static void run_cluster(engine *e, uint32_t i, int64_t from, int64_t to) {
@@ -293,8 +319,9 @@ static void between(engine *e, core *const *order, loop_state *s, message *m) {
         s->result = fail(m, ERR_MEMORY, "not enough memory for %u cores", e->core_count);
         s->stop = true;
     }
+    if (window_ends(e))
+        add_peaks(e);
     e->now += e->quantum;
-    add_peaks(e);
     if (e->finished_blocks == e->blocks && quiet(e))
         s->stop = true;
     if (e->options->progress) {

@@ -12,21 +12,21 @@ failed=0
 # Small enough for a second under sanitizers.
 cat >"$work/small.cfg" <<'CFG'
 title = "small";
-machine = "rx7900xt";
+machine = "v100";
 cases = (
     { name = "rows"; dataset = "[64][65]i32"; view = "slice_2d"; strategy = "general"; sorted = true; measured_us = 8.0; },
     { name = "flat"; dataset = "[64][64]i32"; view = "copy"; }
 );
 CFG
 cat >"$work/typo.cfg" <<'CFG'
-machine = "rx7900xt";
+machine = "v100";
 cases = (
     { name = "rows"; dataset = "[64][65]i32"; vieww = "slice_2d"; }
 );
 CFG
 # Long enough to be interrupted.
 cat >"$work/long.cfg" <<'CFG'
-machine = "rx7900xt";
+machine = "v100";
 cases = (
     { name = "short"; dataset = "[64][65]i32"; view = "slice_2d"; },
     { name = "long"; dataset = "[65536][16385]i32"; view = "slice_2d"; strategy = "general"; sorted = false; }
@@ -105,18 +105,68 @@ run --version
 check "--version" grep -Eq '^coalign [0-9]+\.[0-9]+\.[0-9]+' "$work/out"
 
 # ---- bad input: file and line, nearest key
+# bad FILE TEXT CONTENT : the config is rejected with "FILE:LINE: ... TEXT"
+bad() {
+    printf '%s\n' "$3" >"$work/$1.cfg"
+    rejects "$2" run "$work/$1.cfg"
+}
 rejects "typo.cfg:3: " run "$work/typo.cfg"
 rejects "did you mean 'view'?" run "$work/typo.cfg"
-rejects "missing.cfg" run "$work/missing.cfg"
-rejects "$work" run "$work"
+rejects "missing.cfg: cannot be opened" run "$work/missing.cfg"
+rejects "$work: is a directory" run "$work"
+rejects "/proc/self/mem: cannot be read" run /proc/self/mem
 rejects "did you mean 'rx7900xt'?" run -m rx7900xtt "$work/small.cfg"
 rejects "-D cases.rows.srted=true" run -D cases.rows.srted=true "$work/small.cfg"
-rejects "-D machine.levels.L2.ways=0" run -D machine.levels.L2.ways=0 "$work/small.cfg"
 rejects "--shape '[8'" plan --shape '[8'
 rejects "--src has 1 dimensions, --shape 2" plan --shape '[8][8]i32' --src '[(64,1)]'
 rejects "--dst: dimension 1 has size 9, in --shape it has 8" plan --shape '[8][8]i32' --dst '[(8,9),(9,1)]'
 rejects "no machine is named" plan --shape '[8][8]i32' -D core.count=1
-rejects "64" plan --shape '[4294967296][4294967296]i32'
+cases='machine = "v100"; cases = ('
+bad type "type.cfg:2: 'dataset' must be a text" "$cases
+    { dataset = 64; } );"
+bad range "range.cfg:3: 'elements_per_thread' must be 1 .. 8; it is 9" "$cases
+    { dataset = \"[8][8]i32\";
+      elements_per_thread = 9; } );"
+bad syntax "syntax.cfg:3: syntax error" "$cases
+    { dataset = \"[8][8]i32\"; }
+    { dataset = \"[8][8]i32\"; } );"
+bad twice "twice.cfg:2: duplicate setting name" 'machine = "v100";
+machine = "v100";'
+bad nothing "nothing.cfg: the file lacks the key 'cases'" ''
+printf '@include "loop.cfg"\n' >"$work/inner.cfg"
+bad loop "/loop.cfg' includes itself" "$cases );
+@include \"inner.cfg\""
+bad strategy "strategy.cfg:2: 'memcpy' cannot do this copy" "$cases
+    { dataset = \"[8][9]i32\"; view = \"slice_2d\"; strategy = \"memcpy\"; } );"
+
+# A machine without ways, in a file of its own and by override.
+cp -r "${COALIGN_MODELS:-models}" "$work/models"
+sed 's/ways *=.*/ways = 0;/' "$work/models/v100.cfg" >"$work/models/wayless.cfg"
+line=$(grep -n -m 1 'ways = 0' "$work/models/wayless.cfg" | cut -d: -f1)
+rejects "wayless.cfg:$line: 'ways' must be 1 .. " run -m "$work/models/wayless.cfg" "$work/small.cfg"
+rejects "-D machine.levels.L2.ways=0: 'ways' must be 1 .. " run -D machine.levels.L2.ways=0 "$work/small.cfg"
+
+# Products beyond 2^63: elements, bytes, offsets, addresses.
+bad elements "elements.cfg:2: 'dataset': shape: the number of elements does not fit 64 bits" "$cases
+    { dataset = \"[4294967296][2147483648]i32\"; } );"
+bad offsets "offsets.cfg:2: case 0: source: offsets do not fit 64 bits" "$cases
+    { shape = \"[8]i32\"; src = \"[(8,9223372036854775807)]\"; } );"
+rejects "the number of elements does not fit 64 bits" plan --shape '[4294967296][2147483648]i32'
+rejects "does not fit" plan --shape '[3037000500][3037000500]i32'
+rejects "offsets do not fit 64 bits" plan --shape '[8]i32' --src '[(8,9223372036854775807)]'
+rejects "do not fit a 64-bit address space" plan --shape '[2305843009213693951]i8' --src '4611686018427387904:[(2305843009213693951,1)]'
+
+# U9: a permutation of the wrong length; U18: a negative size is rejected, a negative stride is legal.
+bad perm "perm.cfg:2: 'permutation': column 1: perm has 3 entries, rank is 4" "$cases
+    { dataset = \"[4][5][6][7]i32\"; view = \"transpose\"; permutation = \"{0,2,1}\"; } );"
+bad axis "axis.cfg:2: 'permutation': column 4: " "$cases
+    { dataset = \"[4][5]i32\"; view = \"transpose\"; permutation = \"{0,-1}\"; } );"
+bad size "size.cfg:2: 'dataset': column 5: size -5 is negative" "$cases
+    { dataset = \"[4][-5]i32\"; } );"
+rejects "size -5 is negative" plan --shape '[4][-5]i32'
+run plan --shape '[8]i32' --src '7:[(8,-1)]'
+check "a negative stride is legal" succeeded
+check "a negative stride: not memcpy" out_has "choice       general"
 
 # ---- results (on one thread: quick even where other programs hold the processors)
 run run --threads 1 "$work/small.cfg" --quiet
@@ -211,6 +261,68 @@ run plan --shape '[64][64]i32' --src '[(64,1),(64,64)]' -m v100 -q --threads 1 -
 check "plan json: choice" out_has '"choice": "transpose_default"'
 run plan --shape '[64][64]i32' --format csv
 check "plan csv: verdicts" grep -q '^memcpy,yes,' "$work/out"
+# field COLUMN ROW : of the CSV in $work/out
+field() {
+    awk -F, -v column="$1" -v row="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i }
+                                        NR == row + 1 { print at ? $at : "no such column" }' "$work/out"
+}
+is() { [ "$(field "$1" "$2")" = "$3" ]; }
+
+# ---- shapes that broke other programs, end to end
+cat >"$work/odd.cfg" <<'CFG'
+machine = "v100";
+defaults = { strategy = "auto"; };
+cases = (
+    { name = "empty"; dataset = "[0][32]i32"; view = "transpose"; },
+    { name = "one"; dataset = "[1]i8"; },
+    { name = "rank 8"; dataset = "[2][2][2][2][2][2][2][3]i16"; view = "transpose"; permutation = "{0,2,1,4,3,6,5,7}"; },
+    { name = "rank 9"; dataset = "[2][2][2][2][2][2][2][2][3]i16"; view = "transpose"; permutation = "{8,0,2,1,4,3,6,5,7}"; },
+    { name = "rank 16"; dataset = "[2][2][2][1][2][2][1][2][1][2][1][2][1][2][1][2]i8"; view = "transpose"; },
+    { name = "tiles"; dataset = "[1][14][16][33]f32"; view = "transpose"; permutation = "{0,2,3,1}"; },
+    { name = "overlap"; dataset = "[256]i32"; strategy = "memcpy"; src_base_bytes = 65536; dst_base_bytes = 65664; },
+    { name = "in place"; dataset = "[256]i32"; strategy = "memcpy"; src_base_bytes = 65536; dst_base_bytes = 65536; },
+    { name = "reversed"; dataset = "[4][64]i32"; view = "reversed_rows"; }
+);
+CFG
+run run --threads 1 "$work/odd.cfg" -q --format csv
+check "odd shapes: status 0" succeeded
+check "odd shapes: all of them" out_lines 10
+check "U7: an empty shape moves nothing" is useful_bytes 1 0
+check "U7: and makes no request" is l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum 1 0
+check "U7: its bandwidth is n/a" is useful_gb_per_s 1 n/a
+check "U7: and its hit rates" is l2_read_hit_pct 1 n/a
+row=1
+for bytes in 0 2 1536 3072 2048 59136 2048 2048 2048; do
+    check "odd shapes, row $row: reads and writes every element once" is useful_bytes $row $bytes
+    row=$((row + 1))
+done
+# Masked lanes make no transactions: as many bytes loaded as the user has, once each.
+for row in 3 4 5 6 9; do
+    half=$(($(field useful_bytes $row) / 2))
+    check "odd shapes, row $row: lanes load what is useful" is useful_bytes_ld $row $half
+    check "odd shapes, row $row: lanes store what is useful" is useful_bytes_st $row $half
+done
+run run --threads 1 "$work/odd.cfg" -q
+check "U10: ranks above 8 are noted" out_has "rank 9: Futhark's general kernel stops at 8 dimensions"
+check "U13: an overlap is noted" out_has "source and destination share bytes: the result depends on the order"
+check "U13: so is a copy onto itself" out_has "the copy changes nothing"
+run plan --shape '[256]i32' --dst '1:[(256,1)]' --same-memory -m v100 -q --threads 1
+check "U13: plan --same-memory notes the overlap" out_has "source and destination share bytes"
+check "U13: and simulates nevertheless" out_has "predicted"
+run plan --shape '[256]i32' --dst '1:[(256,1)]'
+check "separate memories do not overlap" [ -z "$(grep 'share bytes' "$work/out")" ]
+# U11: 2^31 - 1 elements fit 32-bit indices, their last grid-stride step does not.
+run plan --shape '[2147483647]i8'
+check "U11: the 32-bit overflow is noted" grep -q '^  note .*32-bit' "$work/out"
+run plan --shape '[1000000000]i8'
+check "U11: and only where there is one" [ -z "$(grep '^  note' "$work/out")" ]
+# U17: rows of 9 floats start at any multiple of 4 bytes; padded to 12, at multiples of 16.
+run plan --shape '[64][8]f32' --src '[(64,9),(8,1)]'
+check "U17: misaligned rows refuse wide vectors" grep -q 'widest load  4 B' "$work/out"
+run plan --shape '[64][8]f32' --src '[(64,12),(8,1)]'
+check "U17: aligned rows allow them" grep -q 'widest load  16 B' "$work/out"
+run plan --shape '[64][8]f32' --src '1:[(64,12),(8,1)]'
+check "U17: a misaligned base refuses them" grep -q 'widest load  4 B' "$work/out"
 run plan --shape '[0][64]i32' -m v100
 check "plan: an empty array needs nothing" out_has "nothing"
 

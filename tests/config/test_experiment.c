@@ -175,7 +175,7 @@ Test(experiment, faults) {
         "{ dataset = \"[8][8]i32\"; view = \"slice_2\"; }",
         "'view': ",
         "{ dataset = \"[8][8]i32\"; view = \"transpose\"; permutation = \"{0}\"; }",
-        "'view': ",
+        "'permutation': column 1: ",
         "{ dataset = \"[4294967296][4294967296]i32\"; }",
         "",
         "{ shape = \"[8][8]i32\"; src = \"[(8,8),(8\"; }",

@@ -117,7 +117,7 @@ Test(models, every_value_has_a_unit_and_a_source) {
     size_t values = 0;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char text[TEST_TEXT_MAX];
-        const char *above = ""; /* the line before, if it is a comment */
+        bool above = false; /* a comment that ends on the line before names a source */
         read_text(files[i], text);
         int number = 1;
         for (char *line = text; *line; number++) {
@@ -130,12 +130,12 @@ Test(models, every_value_has_a_unit_and_a_source) {
                 const char *comment = strchr(line, '#');
                 bool is_label = strcmp(key, "name") == 0 || strcmp(key, "vendor") == 0 || strcmp(key, "summary") == 0 ||
                                 strcmp(key, "scope") == 0; /* the structure itself */
-                cr_expect(is_label || has_source(comment ? comment : above), "%s:%d: %s has no source", files[i],
+                cr_expect(is_label || (comment ? has_source(comment) : above), "%s:%d: %s has no source", files[i],
                           number, key);
                 cr_expect(has_unit(key) || has_none(key) || strchr(line, '{'), "%s:%d: %s has no unit", files[i],
                           number, key);
             }
-            above = line[strspn(line, " ")] == '#' ? line : "";
+            above = line[strspn(line, " ")] == '#' && (above || has_source(line));
             if (!end)
                 break;
             line = end + 1;

@@ -38,7 +38,7 @@ run_record sample_record(const machine *mach) {
     sim_result *s = &r.sim;
     s->cycles = 1000000;
     s->time_s = 1e-3;
-    s->blocks = 2;
+    s->blocks = s->simulated_blocks = 2;
     s->warps = 16;
     s->instructions[OP_INT] = 300;
     s->instructions[OP_LOAD] = 100;
@@ -55,7 +55,15 @@ run_record sample_record(const machine *mach) {
                                    .read_miss_sectors = 8,
                                    .write_sectors = 4,
                                    .write_nofill_sectors = 4};
-    s->dram = (dram_counters){.read_bytes = 300000000, .write_bytes = 200000000, .row_hits = 3, .row_misses = 1};
+    s->level[1].cold_allocations = 5;
+    s->level[1].busy_max = 0.6;
+    s->level[1].busy_peak = 0.7;
+    s->dram = (dram_counters){.read_bytes = 300000000,
+                              .write_bytes = 200000000,
+                              .row_hits = 3,
+                              .row_misses = 1,
+                              .blocked_max = 0.8,
+                              .blocked_peak = 0.9};
     s->resident_blocks = 4;
     s->resident_warps = 32;
     s->occupancy_limit = "registers";

@@ -47,7 +47,11 @@ Test(csv, values_under_their_names) {
         {"predicted_us", "1000", "0"},
         {"measured_us", "800", "n/a"},
         {"error_pct", "25", "n/a"},
-        {"measured_low_us", "790", "n/a"},
+        {"predicted_ci95_low_us", "n/a", "n/a"},
+        {"predicted_ci95_high_us", "n/a", "n/a"},
+        {"simulated_blocks", "2", "0"},
+        {"simulated_pct", "100", "n/a"},
+        {"measured_ci95_low_us", "790", "n/a"},
         {"limiter", "issue", "n/a"},
         {"limiter_pct", "93", "n/a"},
         {"runner_up", "L2 cache", "n/a"},
@@ -71,9 +75,14 @@ Test(csv, values_under_their_names) {
         {"l2_cache_read_hit_pct", "75", "n/a"},
         {"l2_cache_write_hit_pct", "0", "n/a"},
         {"l2_cache_write_hit_nvidia_pct", "100", "n/a"},
+        {"l2_cache_cold_allocations", "5", "0"},
+        {"l2_cache_busy_max_pct", "60", "n/a"},
+        {"l2_cache_busy_peak_pct", "70", "n/a"},
         {"dram__bytes_read.sum", "300000000", "0"},
         {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "50", "n/a"},
         {"dram_row_hit_pct", "75", "n/a"},
+        {"dram_blocked_max_pct", "80", "n/a"},
+        {"dram_blocked_peak_pct", "90", "n/a"},
         {"sm__maximum_warps_per_active_cycle_pct", "50", "n/a"},
         {"sm__warps_active.avg.pct_of_peak_sustained_active", "45", "n/a"},
         {"occupancy_limit", "registers", "n/a"},
@@ -305,6 +314,76 @@ Test(text, details_name_every_section_and_stall) {
     free(out);
 }
 
+/* 3073 us, half width 11 us, an eighth of the blocks: what people, CSV and JSON are told of it. */
+Test(sampled, says_so_everywhere) {
+    machine mach = sample_machine();
+    run_record records[] = {sample_record(&mach), sample_record(&mach)};
+    sim_result *s = &records[0].sim;
+    s->time_s = 3073e-6;
+    s->time_half_s = 11e-6;
+    s->blocks = 16;
+    s->simulated_blocks = 2;
+    size_t size = 0;
+    char *page = report_string(&text, records, 1, &size);
+    cr_expect_not_null(strstr(page, "Predicted: 3073 us (95 % CI: [3062, 3084])"), "%s", page);
+    cr_expect_not_null(strstr(page, "Sampled:   12.5 % of the blocks were simulated"), "%s", page);
+    cr_expect_not_null(strstr(page, "every count is scaled"), "%s", page);
+    cr_expect_leq(longest_line(page), (size_t)REPORT_WIDTH);
+    free(page);
+    char *exact = report_string(&text, &records[1], 1, &size);
+    cr_expect_null(strstr(exact, "95 % CI: ["));
+    cr_expect_null(strstr(exact, "Sampled:"));
+    free(exact);
+    char *rows_text = report_string(&text, records, 2, &size);
+    cr_expect_not_null(strstr(rows_text, " 3073 ±11 "), "%s", rows_text);
+    cr_expect_not_null(strstr(rows_text, " 12  issue 93"), "%s", rows_text);
+    cr_expect_not_null(strstr(rows_text, "100  issue 93"), "%s", rows_text);
+    free(rows_text);
+    static const struct {
+        const char *column, *sampled, *exact;
+    } want[] = {{"predicted_us", "3073", "1000"},          {"predicted_ci95_low_us", "3062", "n/a"},
+                {"predicted_ci95_high_us", "3084", "n/a"}, {"simulated_blocks", "2", "2"},
+                {"launch__grid_size", "16", "2"},          {"simulated_pct", "12.5", "100"}};
+    char *rows = report_string(&csv, records, 2, &size);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        char *a = csv_at(rows, want[i].column, 0), *b = csv_at(rows, want[i].column, 1);
+        cr_expect_str_eq(a ? a : "no such column", want[i].sampled, "%s", want[i].column);
+        cr_expect_str_eq(b ? b : "no such column", want[i].exact, "%s", want[i].column);
+        free(a);
+        free(b);
+    }
+    free(rows);
+}
+
+/* What should be known about a copy stands on its page, below the table (once for all whom it concerns), and in JSON.
+ */
+Test(notes, are_told_everywhere_and_once) {
+    machine mach = sample_machine();
+    run_record records[] = {sample_record(&mach), sample_record(&mach), sample_empty(&mach)};
+    records[0].note[NOTE_OVERLAP] = records[1].note[NOTE_OVERLAP] = "they share bytes";
+    records[1].note[NOTE_COLLISION] = "";
+    size_t size = 0;
+    char *page = report_string(&text, records, 1, &size);
+    cr_expect_not_null(strstr(page, "\n  Note:      they share bytes\n"), "%s", page);
+    free(page);
+    char *rows_text = report_string(&text, records, 3, &size);
+    const char *first = strstr(rows_text, "Note on slice and 1 more:\n  they share bytes\n");
+    cr_assert_not_null(first, "%s", rows_text);
+    cr_expect_null(strstr(first + 1, "Note on"), "%s", rows_text);
+    free(rows_text);
+    char *out = report_string(&json, records, 3, &size);
+    json_t *root = json_loads(out, 0, NULL), *runs = json_object_get(root, "runs");
+    for (size_t i = 0; i < 3; i++) {
+        json_t *notes = json_object_get(json_array_get(runs, i), "notes");
+        cr_expect(json_is_object(notes));
+        cr_expect_eq(json_object_size(notes), i < 2);
+    }
+    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(json_array_get(runs, 0), "notes"), "overlap")),
+                     "they share bytes");
+    json_decref(root);
+    free(out);
+}
+
 Test(text, the_page_of_an_empty_case_invents_nothing) {
     machine mach = sample_machine();
     run_record r = sample_empty(&mach);
@@ -329,7 +408,7 @@ Test(text, table_gives_up_columns_by_rank) {
         size_t width;
         const char *left_out;
     } want[] = {
-        {200, ""}, {40, ""}, {37, ""}, {36, "first to go"}, {24, "first to go"}, {23, "first to go, second to go"}};
+        {200, ""}, {40, ""}, {33, ""}, {32, "first to go"}, {20, "first to go"}, {19, "first to go, second to go"}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         char left_out[64];
         cr_expect_str_eq(table_left_out(&t, want[i].width, left_out, sizeof left_out), want[i].left_out, "width %zu",

@@ -142,8 +142,8 @@ void add_memory(kernel *k, op_class op, uint8_t reg, uint8_t address, uint32_t b
     ir_access a = {.space = shared ? SPACE_SHARED : SPACE_GLOBAL, .bytes = bytes, .base = at.base};
     uint32_t index = 0;
     uint16_t access = 0;
-    must(ir_add_index(
-             k, (ir_index){.per_thread = at.per_thread, .per_block = at.per_block, .per_loop = {at.per_turn}}, &index, &m),
+    must(ir_add_index(k, (ir_index){.per_thread = at.per_thread, .per_block = at.per_block, .per_loop = {at.per_turn}},
+                      &index, &m),
          &m);
     a.first_term = k->term_count;
     a.terms = 1;

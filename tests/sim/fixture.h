@@ -1,4 +1,5 @@
-/* fixture.h - what the tests of this folder share: a small machine whose times are round numbers, and kernels by hand. */
+/* fixture.h - what the tests of this folder share: a small machine whose times are round numbers, and kernels by hand.
+ */
 #ifndef COALIGN_TESTS_SIM_FIXTURE_H
 #define COALIGN_TESTS_SIM_FIXTURE_H
 
@@ -17,8 +18,8 @@ void fixture_drop_levels(machine *mach, uint32_t count);
 /* A kernel to be filled; free it with kernel_free. */
 kernel fixture_kernel(uint64_t blocks, uint32_t block_threads);
 void add_op(kernel *k, op_class op, uint8_t dst, uint8_t src);
-/* A load or store of `bytes` a lane at base + thread * per_thread + block * per_block (+ turn * per_turn), for threads of
- * the grid whose flat number is below `limit` (0 = all). reg: destination of a load, source of a store. */
+/* A load or store of `bytes` a lane at base + thread * per_thread + block * per_block (+ turn * per_turn), for threads
+ * of the grid whose flat number is below `limit` (0 = all). reg: destination of a load, source of a store. */
 typedef struct place {
     int64_t base, per_thread, per_block, per_turn;
     int64_t limit;
@@ -29,8 +30,8 @@ void add_exit_test(kernel *k, int64_t limit);
 /* Closes a loop over code[first ..] with its branch. */
 void add_loop(kernel *k, uint32_t first, uint64_t trips);
 
-/* Runs with the conservation laws checked; the test fails with the message when the run does. The kernel's EXIT is added
- * if it lacks one. */
+/* Runs with the conservation laws checked; the test fails with the message when the run does. The kernel's EXIT is
+ * added if it lacks one. */
 sim_result fixture_run(const machine *mach, kernel *k);
 
 /* Uniform in [lo, hi]. */

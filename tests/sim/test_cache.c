@@ -41,8 +41,8 @@ Test(cache, known_sequences) {
         uint32_t sets, ways;
         const char *lines, *result;
     } rows[] = {
-        {REPLACE_LRU, 1, 2, "ABACAB", "mmhmhm"},  /* C drives out B, not A, which was used after it */
-        {REPLACE_FIFO, 1, 2, "ABACAB", "mmhmmm"}, /* C drives out A, which came first; then A B, and B C */
+        {REPLACE_LRU, 1, 2, "ABACAB", "mmhmhm"},     /* C drives out B, not A, which was used after it */
+        {REPLACE_FIFO, 1, 2, "ABACAB", "mmhmmm"},    /* C drives out A, which came first; then A B, and B C */
         {REPLACE_LRU, 1, 3, "ABCDABCD", "mmmmmmmm"}, /* a loop over one line too many never hits */
         {REPLACE_LRU, 1, 4, "ABCDABCD", "mmmmhhhh"},
         {REPLACE_FIFO, 1, 3, "ABCADAB", "mmmhmmm"},
@@ -76,7 +76,7 @@ Test(cache, any_number_of_sets_and_ways) {
                 cr_expect_not(touch(&c, line));
             for (int64_t line = 0; line < n; line++)
                 cr_expect(touch(&c, line), "%u sets of %u: line %lld", sets, ways, (long long)line);
-            cr_expect_not(touch(&c, n));   /* takes the place of line n mod sets, the oldest of its set */
+            cr_expect_not(touch(&c, n)); /* takes the place of line n mod sets, the oldest of its set */
             cr_expect_not(touch(&c, n % sets));
             cache_free(&c);
         }

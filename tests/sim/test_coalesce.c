@@ -9,10 +9,8 @@
 #include <string.h>
 
 static warp_access affine(uint32_t lanes, int64_t base, int64_t stride) {
-    return (warp_access){.mask = lanes >= 64 ? UINT64_MAX : (UINT64_C(1) << lanes) - 1,
-                         .affine = true,
-                         .base = base,
-                         .stride = stride};
+    return (warp_access){
+        .mask = lanes >= 64 ? UINT64_MAX : (UINT64_C(1) << lanes) - 1, .affine = true, .base = base, .stride = stride};
 }
 
 /* The same access lane by lane; lanes that are off point anywhere. */
@@ -39,7 +37,8 @@ static machine with_rule(coalesce_rule rule) {
     return mach;
 }
 
-/* --- the reference ------------------------------------------------------------------------------------------------- */
+/* --- the reference -------------------------------------------------------------------------------------------------
+ */
 
 static int by_value(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -171,8 +170,8 @@ static void check_access(const machine *mach, const warp_access *fast, uint32_t 
     cr_assert_eq(covered(&x, line, got), units * unit);
     for (size_t i = 0; i < units * unit; i++)
         cr_assert_eq(got[i], want[i / unit] * unit + i % unit);
-    cr_assert_eq(x.sectors, touched(&slow, slow.mask, bytes, store ? sector : fetch, want) * (store ? sector : fetch) /
-                                sector);
+    cr_assert_eq(x.sectors,
+                 touched(&slow, slow.mask, bytes, store ? sector : fetch, want) * (store ? sector : fetch) / sector);
     cr_assert_eq(x.useful_bytes, (uint32_t)__builtin_popcountll(slow.mask) * bytes);
     /* passes */
     uint32_t ideal = 0;
@@ -230,12 +229,13 @@ Test(coalesce, remembers_nothing_wrong) {
     }
 }
 
-/* --- known answers ------------------------------------------------------------------------------------------------- */
+/* --- known answers -------------------------------------------------------------------------------------------------
+ */
 
-/* Sectors of one request. forums.developer.nvidia.com/t/understanding-l1-tex-cache-sectors-req/312884 (vendor's answer):
- * all lanes off 0, one lane 1, 32 lanes in 32 lines 32. Unit stride, stride 32 elements, row-major transpose store:
- * livebook.manning.com/.../coalesced-memory-access--technique/gpu-programming-with-triton. 8 and 16 bytes a lane:
- * github.com/gpgpu-sim/gpgpu-sim_distribution/pull/80. */
+/* Sectors of one request. forums.developer.nvidia.com/t/understanding-l1-tex-cache-sectors-req/312884 (vendor's
+ * answer): all lanes off 0, one lane 1, 32 lanes in 32 lines 32. Unit stride, stride 32 elements, row-major transpose
+ * store: livebook.manning.com/.../coalesced-memory-access--technique/gpu-programming-with-triton. 8 and 16 bytes a
+ * lane: github.com/gpgpu-sim/gpgpu-sim_distribution/pull/80. */
 Test(coalesce, sectors_of_a_request) {
     const machine mach = fixture_machine();
     static const struct {
@@ -244,11 +244,10 @@ Test(coalesce, sectors_of_a_request) {
         bool store;
         uint32_t sectors, lines;
     } rows[] = {
-        {0, 4, 128, false, 0, 0},    {1, 4, 128, false, 1, 1},   {32, 4, 128, false, 32, 32},
-        {32, 4, 4, false, 4, 1},     {32, 4, 4096, true, 32, 32}, {32, 4, 4, true, 4, 1},
-        {32, 8, 8, false, 8, 2},     {32, 16, 16, false, 16, 4}, {32, 8, 8, true, 8, 2},
-        {32, 16, 16, true, 16, 4},   {32, 4, 0, false, 1, 1},    {32, 4, -4, false, 4, 1},
-        {32, 1, 1, false, 1, 1},     {32, 2, 2, false, 2, 1},    {8, 4, 4, false, 1, 1},
+        {0, 4, 128, false, 0, 0},    {1, 4, 128, false, 1, 1},  {32, 4, 128, false, 32, 32}, {32, 4, 4, false, 4, 1},
+        {32, 4, 4096, true, 32, 32}, {32, 4, 4, true, 4, 1},    {32, 8, 8, false, 8, 2},     {32, 16, 16, false, 16, 4},
+        {32, 8, 8, true, 8, 2},      {32, 16, 16, true, 16, 4}, {32, 4, 0, false, 1, 1},     {32, 4, -4, false, 4, 1},
+        {32, 1, 1, false, 1, 1},     {32, 2, 2, false, 2, 1},   {8, 4, 4, false, 1, 1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const warp_access a = affine(rows[i].lanes, rows[i].stride < 0 ? 8192 + 124 : 8192, rows[i].stride);
@@ -258,8 +257,8 @@ Test(coalesce, sectors_of_a_request) {
     }
 }
 
-/* One request has N >= 1 wavefronts, and a wavefront N >= 1 sectors where no lane shares one: forums.developer.nvidia.com
- * /t/wahts-the-difference-between-wavefronts-and-sectors-req/165293/4. */
+/* One request has N >= 1 wavefronts, and a wavefront N >= 1 sectors where no lane shares one:
+ * forums.developer.nvidia.com /t/wahts-the-difference-between-wavefronts-and-sectors-req/165293/4. */
 Test(coalesce, request_wavefronts_sectors) {
     machine mach = fixture_machine();
     for (int64_t stride = 4; stride <= 256; stride += 4) {
@@ -301,8 +300,8 @@ Test(coalesce, efficiency_percent) {
         }
 }
 
-/* Compute capability 1.0: one transaction a half warp when lane k has element k of an aligned block, else 16 of 32 bytes.
- * NVIDIA tutorial of 2008 (yumpu.com/en/document/view/8765121/tutorial-cuda/58), CUDA 4.2 Best Practices. */
+/* Compute capability 1.0: one transaction a half warp when lane k has element k of an aligned block, else 16 of 32
+ * bytes. NVIDIA tutorial of 2008 (yumpu.com/en/document/view/8765121/tutorial-cuda/58), CUDA 4.2 Best Practices. */
 Test(coalesce, half_warp_strict) {
     machine mach = with_rule(COALESCE_HALF_WARP_STRICT);
     fixture_drop_levels(&mach, 2);
@@ -328,7 +327,8 @@ Test(coalesce, half_warp_strict) {
     cr_expect_eq(run(&mach, &swapped, 4, false).count, 32); /* the order of lanes matters */
 }
 
-/* Compute capability 1.2: segments per half warp, shrunk to the half that is used (CUDA programming guide 2.3, 5.1.2.1). */
+/* Compute capability 1.2: segments per half warp, shrunk to the half that is used (CUDA programming
+ * guide 2.3, 5.1.2.1). */
 Test(coalesce, half_warp_segments) {
     machine mach = with_rule(COALESCE_HALF_WARP_SEGMENTS);
     fixture_drop_levels(&mach, 2);
@@ -336,12 +336,11 @@ Test(coalesce, half_warp_segments) {
         int64_t base, stride;
         uint32_t bytes, count, moved;
     } rows[] = {
-        {0, 4, 4, 2, 128},       /* two half warps of 64 bytes */
-        {4, 4, 4, 3, 224},       /* 4..67 needs 128 bytes, 68..131 a segment of 64 and one of 32 */
-        {0, 1, 1, 2, 64},        /* 16 bytes in a segment of 32, twice */
-        {0, 2, 2, 2, 64},        /* 32 bytes in a segment of 64, shrunk to 32, twice */
-        {0, 8, 8, 2, 256},
-        {0, 128, 4, 32, 1024},   /* a segment a lane, shrunk to 32 bytes */
+        {0, 4, 4, 2, 128},                        /* two half warps of 64 bytes */
+        {4, 4, 4, 3, 224},                        /* 4..67 needs 128 bytes, 68..131 a segment of 64 and one of 32 */
+        {0, 1, 1, 2, 64},                         /* 16 bytes in a segment of 32, twice */
+        {0, 2, 2, 2, 64},                         /* 32 bytes in a segment of 64, shrunk to 32, twice */
+        {0, 8, 8, 2, 256}, {0, 128, 4, 32, 1024}, /* a segment a lane, shrunk to 32 bytes */
         {0, 0, 4, 2, 64},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -369,8 +368,8 @@ Test(coalesce, wide_accesses) {
 }
 
 /* Fermi, cached: 32 lines of 128 bytes, 4 transactions of 32 bytes each to L2; L2-only: 32 of 32 bytes. docs.nvidia.com
- * /gameworks/.../memorystatisticscaches.htm. All lanes at one word: one line, 4 useful of 128 bytes, against one sector:
- * NVIDIA GTC 2011 (yumpu.com/en/document/view/43808370/.../16). */
+ * /gameworks/.../memorystatisticscaches.htm. All lanes at one word: one line, 4 useful of 128 bytes, against one
+ * sector: NVIDIA GTC 2011 (yumpu.com/en/document/view/43808370/.../16). */
 Test(coalesce, whole_lines_or_sectors) {
     const machine fermi = with_rule(COALESCE_LINE128), later = fixture_machine();
     const warp_access apart = affine(32, 65536, 128), same = affine(32, 65540, 0);
@@ -397,7 +396,8 @@ Test(coalesce, waste_of_small_fetches) {
     }
 }
 
-/* --- the A100's counters ------------------------------------------------------------------------------------------- */
+/* --- the A100's counters -------------------------------------------------------------------------------------------
+ */
 
 typedef struct recorded {
     bool doubles, block;
@@ -412,8 +412,8 @@ static size_t read_recorded(recorded *rows, size_t room) {
     size_t n = 0;
     while (fgets(line, sizeof line, f)) {
         recorded r = {0};
-        if (sscanf(line, "%15[a-z],%15[a-z],%lld,%lf,%lf,%lf", type, pattern, (long long *)&r.parameter, &r.data, &r.tag,
-                   &r.cycles) != 6)
+        if (sscanf(line, "%15[a-z],%15[a-z],%lld,%lf,%lf,%lf", type, pattern, (long long *)&r.parameter, &r.data,
+                   &r.tag, &r.cycles) != 6)
             continue;
         r.doubles = strcmp(type, "double") == 0;
         r.block = strcmp(pattern, "block") == 0;
@@ -456,8 +456,8 @@ static double deviation(double predicted_value, double recorded_value) {
     return d < 0 ? -d : d;
 }
 
-/* Data passes are exact. Tag passes: 15 % asked for, and met by all but float stride 2 (19 %, where the data passes take
- * longer). Cycles: 6 % asked for, and met by all but float strides 3 (12 %), 5 (9 %) and 7 (6.4 %), where the
+/* Data passes are exact. Tag passes: 15 % asked for, and met by all but float stride 2 (19 %, where the data passes
+ * take longer). Cycles: 6 % asked for, and met by all but float strides 3 (12 %), 5 (9 %) and 7 (6.4 %), where the
  * hardware needs 0.2 passes more than any rule for whole requests that was found, and a few double ones. Only the float
  * strides served to find the rule; the others are a check of it. */
 Test(coalesce, a100_strides) {
@@ -476,8 +476,9 @@ Test(coalesce, a100_strides) {
         const predicted p = predict(&c, r);
         const int held_out = r->doubles || r->block;
         const double tag = deviation(p.tag, r->tag), cycles = deviation(p.cycles, r->cycles);
-        cr_expect_float_eq(p.data, r->data, 0.005, "%s %s %lld: data passes %g, not %g", r->doubles ? "double" : "float",
-                           r->block ? "block" : "stride", (long long)r->parameter, p.data, r->data);
+        cr_expect_float_eq(p.data, r->data, 0.005, "%s %s %lld: data passes %g, not %g",
+                           r->doubles ? "double" : "float", r->block ? "block" : "stride", (long long)r->parameter,
+                           p.data, r->data);
         count[held_out]++;
         tag_sum[held_out] += tag;
         cycle_sum[held_out] += cycles;

@@ -52,7 +52,8 @@ static void expect_nothing(dram_channel *d) {
         cr_expect_eq(requester, DRAM_NO_REQUESTER);
 }
 
-/* Closed row: tRCD, then the burst. Open row: burst after burst. Another row: tRAS after the activate, then tRP, tRCD. */
+/* Closed row: tRCD, then the burst. Open row: burst after burst. Another row: tRAS after the activate, then tRP, tRCD.
+ */
 Test(dram, hits_and_misses) {
     const machine mach = dram_machine();
     dram_channel d = make(&mach);

@@ -144,9 +144,10 @@ static void describe(const machine *mach, const kernel *k, uint64_t seed, char *
                         mach->interleave_bytes);
     for (uint32_t i = 0; i < mach->level_count; i++) {
         const cache_level *l = &mach->level[i];
-        used += snprintf(text + used, size - (size_t)used, " [%s %u/%u B, %u ways, %u mshrs + %u, write %d, partial %d]",
-                         (const char *[]){"core", "cluster", "device"}[l->scope], l->line_bytes, l->sector_bytes,
-                         l->ways, l->mshrs, l->mshr_merges, (int)l->write, (int)l->partial);
+        used +=
+            snprintf(text + used, size - (size_t)used, " [%s %u/%u B, %u ways, %u mshrs + %u, write %d, partial %d]",
+                     (const char *[]){"core", "cluster", "device"}[l->scope], l->line_bytes, l->sector_bytes, l->ways,
+                     l->mshrs, l->mshr_merges, (int)l->write, (int)l->partial);
     }
 }
 
@@ -175,7 +176,8 @@ static void run_one(uint64_t seed, bool threads) {
         if (i == 0)
             first = r;
         cr_assert_eq(r.checksum, first.checksum, "%s; run %zu differs", what, i);
-        cr_assert(r.cycles == first.cycles && memcmp(r.level, first.level, sizeof r.level) == 0, "%s; run %zu", what, i);
+        cr_assert(r.cycles == first.cycles && memcmp(r.level, first.level, sizeof r.level) == 0, "%s; run %zu", what,
+                  i);
     }
     cr_assert_eq(first.useful_bytes[1], (uint64_t)(k.useful_bytes / 2), "%s: stores", what);
     cr_assert_geq(first.useful_bytes[0], first.useful_bytes[1], "%s: loads", what);

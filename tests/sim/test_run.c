@@ -12,7 +12,8 @@ static uint64_t stalls(const sim_result *r) {
     return sum;
 }
 
-/* --- issue --------------------------------------------------------------------------------------------------------- */
+/* --- issue ---------------------------------------------------------------------------------------------------------
+ */
 
 /* The first warp issues at cycle 0; EXIT issues a cycle after what stands before it and ends a cycle later. */
 Test(issue, dependent_and_independent_instructions) {
@@ -75,7 +76,8 @@ Test(issue, loop) {
         add_op(&k, OP_FP32, 1, 0);
         add_loop(&k, 0, trips);
         const sim_result r = fixture_run(&mach, &k);
-        cr_expect_eq(r.cycles, 9 * trips + 1, "%llu turns: %llu", (unsigned long long)trips, (unsigned long long)r.cycles);
+        cr_expect_eq(r.cycles, 9 * trips + 1, "%llu turns: %llu", (unsigned long long)trips,
+                     (unsigned long long)r.cycles);
         cr_expect_eq(r.instructions[OP_FP32], trips);
         cr_expect_eq(r.instructions[OP_BRANCH], trips);
         kernel_free(&k);
@@ -143,10 +145,30 @@ Test(issue, blocks_follow) {
     kernel_free(&k);
 }
 
-/* --- latencies ----------------------------------------------------------------------------------------------------- */
+/* A kernel that the machine or the engine cannot run is the user's error, named. */
+Test(issue, kernels_that_do_not_fit) {
+    const machine mach = fixture_machine();
+    const sim_options o = {.threads = 1};
+    sim_result r;
+    message m = {{0}};
+    kernel k = fixture_kernel(1, 32);
+    add_op(&k, OP_FP32, 64, 0);
+    add_op(&k, OP_EXIT, 0, 0);
+    cr_expect_eq(sim_run(&mach, &k, &o, &r, &m), ERR_INPUT);
+    cr_expect(strstr(m.text, "register 64") != NULL, "%s", m.text);
+    k.code[0].dst = 63;
+    cr_expect_eq(sim_run(&mach, &k, &o, &r, &m), OK, "%s", m.text);
+    k.shared_bytes = mach.core.shared_bytes + 1;
+    cr_expect_eq(sim_run(&mach, &k, &o, &r, &m), ERR_INPUT);
+    cr_expect(strstr(m.text, "shared memory") != NULL, "%s", m.text);
+    kernel_free(&k);
+}
 
-/* The use of a load issues exactly the level's latency after it: cycles = latency + use + EXIT + end. From DRAM the line is
- * four bursts, of which the latency holds one. */
+/* --- latencies -----------------------------------------------------------------------------------------------------
+ */
+
+/* The use of a load issues exactly the level's latency after it: cycles = latency + use + EXIT + end. From DRAM the
+ * line is four bursts, of which the latency holds one. */
 Test(latency, of_every_level) {
     const machine mach = fixture_machine();
     static const place word = {.per_thread = 4};
@@ -206,6 +228,24 @@ Test(latency, of_machines_with_fewer_levels) {
     }
 }
 
+/* Without a cache of the core a request may be answered in pieces: a sector that L2 has at once, the rest from DRAM.
+ * The load is there when all of it is. */
+Test(latency, of_an_answer_in_pieces) {
+    machine mach = fixture_machine();
+    mach.level[0] = mach.level[1];
+    mach.level_count = 1;
+    kernel k = fixture_kernel(1, 32);
+    add_memory(&k, OP_STORE, 9, 0, 4, (place){.per_thread = 4, .limit = 8}); /* one sector stays in L2 */
+    add_op(&k, OP_FP32, 1, 0);
+    add_memory(&k, OP_LOAD, 2, 1, 4, (place){.per_thread = 4}); /* 5 */
+    add_op(&k, OP_FP32, 3, 2);
+    const sim_result r = fixture_run(&mach, &k);
+    cr_expect_eq(r.level[0].read_hit_sectors, 1);
+    cr_expect_eq(r.level[0].read_miss_sectors, 3);
+    cr_expect_eq(r.cycles, 5 + 300 + 10 + 2 + 2, "%llu", (unsigned long long)r.cycles); /* three bursts */
+    kernel_free(&k);
+}
+
 /* One warp follows a chain of lines, each load's address from the one before, `lines` of them in an order that leaps
  * about; cycles of one step when they have all been seen once. */
 static double chase(const machine *mach, int64_t lines, uint64_t steps) {
@@ -227,7 +267,8 @@ static double chase(const machine *mach, int64_t lines, uint64_t steps) {
     return (double)(cycles[1] - cycles[0]) / (double)steps;
 }
 
-/* RRZE-HPC/gpu-benches, gpu-latency/v100.txt: a random chase on a V100 takes 27.9 cycles in L1, 212 in L2, 434 in DRAM. */
+/* RRZE-HPC/gpu-benches, gpu-latency/v100.txt: a random chase on a V100 takes 27.9 cycles in L1, 212 in L2, 434 in DRAM.
+ */
 Test(latency, of_a_v100) {
     machine mach;
     message m = {{0}};
@@ -238,7 +279,8 @@ Test(latency, of_a_v100) {
     cr_expect_float_eq(dram, 434, 3, "DRAM: %g", dram);
 }
 
-/* --- known counts -------------------------------------------------------------------------------------------------- */
+/* --- known counts --------------------------------------------------------------------------------------------------
+ */
 
 typedef struct term {
     uint32_t index; /* 0: thread, 1: block */
@@ -257,7 +299,8 @@ static void add_terms(kernel *k, op_class op, uint8_t reg, uint32_t bytes, const
     const ir_access a = {
         .space = shared ? SPACE_SHARED : SPACE_GLOBAL, .bytes = bytes, .first_term = k->term_count, .terms = count};
     for (uint32_t i = 0; i < count; i++)
-        cr_assert_eq(ir_add_term(k, (ir_term){index[terms[i].index], terms[i].div, terms[i].mod, terms[i].mul}, &m), OK);
+        cr_assert_eq(ir_add_term(k, (ir_term){index[terms[i].index], terms[i].div, terms[i].mod, terms[i].mul}, &m),
+                     OK);
     cr_assert_eq(ir_add_access(k, a, &access, &m), OK);
     ir_inst inst = {.op = (uint8_t)op, .access = access, .loop = IR_NONE};
     if (op == OP_STORE || op == OP_SHARED_STORE)
@@ -267,10 +310,10 @@ static void add_terms(kernel *k, op_class op, uint8_t reg, uint32_t bytes, const
     cr_assert_eq(ir_add_inst(k, inst, &m), OK);
 }
 
-/* Nsight Compute on the transposition of 4096 x 4096 doubles, 32 x 32 tile without padding, block 32 x 32 (text log of an
- * HPC training): 524 288 requests each way, 8.0 sectors a request; shared loads at the ideal of 2 wavefronts a request,
- * shared stores at 32 by the rule (the hardware counted 1.7 % more), 15 728 640 conflicts, 11.76 % of the bytes of the
- * wavefronts used. Here 256 x 256: a 256th of it. */
+/* Nsight Compute on the transposition of 4096 x 4096 doubles, 32 x 32 tile without padding, block 32 x 32 (text log of
+ * an HPC training): 524 288 requests each way, 8.0 sectors a request; shared loads at the ideal of 2 wavefronts a
+ * request, shared stores at 32 by the rule (the hardware counted 1.7 % more), 15 728 640 conflicts, 11.76 % of the
+ * bytes of the wavefronts used. Here 256 x 256: a 256th of it. */
 Test(known, unpadded_transposition_of_doubles) {
     machine mach = fixture_machine();
     mach.core.count = 4;
@@ -278,11 +321,13 @@ Test(known, unpadded_transposition_of_doubles) {
     kernel k = fixture_kernel(64, 1024);
     k.shared_bytes = 8192;
     const int64_t n = 256, e = 8;
-    add_terms(&k, OP_LOAD, 1, 8, (term[]){{0, 1, 32, e}, {0, 32, 0, n * e}, {1, 1, 8, 32 * e}, {1, 8, 0, 32 * n * e}}, 4);
+    add_terms(&k, OP_LOAD, 1, 8, (term[]){{0, 1, 32, e}, {0, 32, 0, n * e}, {1, 1, 8, 32 * e}, {1, 8, 0, 32 * n * e}},
+              4);
     add_terms(&k, OP_SHARED_STORE, 1, 8, (term[]){{0, 1, 32, 32 * e}, {0, 32, 0, e}}, 2);
     add_op(&k, OP_BARRIER, 0, 0);
     add_terms(&k, OP_SHARED_LOAD, 2, 8, (term[]){{0, 1, 32, e}, {0, 32, 0, 32 * e}}, 2);
-    add_terms(&k, OP_STORE, 2, 8, (term[]){{0, 1, 32, e}, {0, 32, 0, n * e}, {1, 8, 0, 32 * e}, {1, 1, 8, 32 * n * e}}, 4);
+    add_terms(&k, OP_STORE, 2, 8, (term[]){{0, 1, 32, e}, {0, 32, 0, n * e}, {1, 8, 0, 32 * e}, {1, 1, 8, 32 * n * e}},
+              4);
     const sim_result r = fixture_run(&mach, &k);
     for (int i = 0; i < 2; i++) {
         cr_expect_eq(r.requests[i], 524288 / 256);
@@ -335,7 +380,8 @@ Test(known, streaming_stores_need_no_fill) {
     kernel_free(&k);
 }
 
-/* Any byte address is simulated; an access across lines is two transactions (gpgpu-sim_distribution issue 251: abort). */
+/* Any byte address is simulated; an access across lines is two transactions (gpgpu-sim_distribution issue 251: abort).
+ */
 Test(known, misaligned_accesses) {
     const machine mach = fixture_machine();
     kernel k = fixture_kernel(1, 32);
@@ -365,7 +411,8 @@ Test(known, wide_loads) {
     }
 }
 
-/* --- copies -------------------------------------------------------------------------------------------------------- */
+/* --- copies --------------------------------------------------------------------------------------------------------
+ */
 
 static sim_result run_copy(const machine *mach, const copy_desc *c, const copy_options *o) {
     kernel k = {0};
@@ -438,8 +485,8 @@ Test(copies, padding_removes_conflicts) {
     }
 }
 
-/* Lines and sectors of a warp's load and store, for slices and reversals of the Futhark copies with fewer rows. Worked out
- * from the addresses alone: 32 consecutive elements start at every residue of a line equally often. */
+/* Lines and sectors of a warp's load and store, for slices and reversals of the Futhark copies with fewer rows. Worked
+ * out from the addresses alone: 32 consecutive elements start at every residue of a line equally often. */
 Test(copies, lines_and_sectors) {
     static const struct {
         const char *what;
@@ -460,14 +507,13 @@ Test(copies, lines_and_sectors) {
     machine mach = fixture_machine();
     mach.core.count = 8;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const copy_desc c = {.element_bytes = 4,
-                             .src = {.offset = rows[i].src_offset,
-                                     .rank = 2,
-                                     .size = {rows[i].rows, rows[i].columns},
-                                     .stride = {rows[i].src_row, rows[i].src_column}},
-                             .dst = {.rank = 2,
-                                     .size = {rows[i].rows, rows[i].columns},
-                                     .stride = {rows[i].columns, 1}}};
+        const copy_desc c = {
+            .element_bytes = 4,
+            .src = {.offset = rows[i].src_offset,
+                    .rank = 2,
+                    .size = {rows[i].rows, rows[i].columns},
+                    .stride = {rows[i].src_row, rows[i].src_column}},
+            .dst = {.rank = 2, .size = {rows[i].rows, rows[i].columns}, .stride = {rows[i].columns, 1}}};
         const copy_options o = {.strategy = COPY_GENERAL, .elements_per_thread = 1, .sorted = rows[i].sorted};
         const sim_result r = run_copy(&mach, &c, &o);
         const double warps = (double)(rows[i].rows * rows[i].columns) / 32;

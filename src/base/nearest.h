@@ -1,6 +1,6 @@
 /* nearest.h - "did you mean ...?": the known word that a mistyped one most resembles. */
-#ifndef COALIGN_CONFIG_NEAREST_H
-#define COALIGN_CONFIG_NEAREST_H
+#ifndef COALIGN_BASE_NEAREST_H
+#define COALIGN_BASE_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "config/nearest.h"
+#include "base/nearest.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ const char *nearest_word(const char *word, const char *const *words, size_t coun
         }
     }
     size_t longer = best && word_length(best) > word_length(word) ? word_length(best) : word_length(word);
-    return best && best_distance * 3 <= longer ? best : NULL;
+    return best && best_distance <= longer / 3 ? best : NULL;
 }
 
 char *nearest_hint(char *buffer, size_t size, const char *word, const char *const *words, size_t count) {
