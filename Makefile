@@ -117,7 +117,7 @@ $(foreach room,$(TEST_ROOMS),$(eval $(call test_program,$(room))))
 
 # ---- running ---------------------------------------------------------------------------------------------------------
 test: $(PROGRAM) $(TEST_BINARIES)
-	$(Q)COALIGN='$(CURDIR)/$(PROGRAM)' bash tests/run.sh -j$(JOBS) $(TEST_BINARIES) $(TEST_SCRIPTS)
+	$(Q)COALIGN='$(abspath $(PROGRAM))' bash tests/run.sh -j$(JOBS) $(TEST_BINARIES) $(TEST_SCRIPTS)
 
 DEMO = build/demo/futhark_copy
 demo: $(PROGRAM)

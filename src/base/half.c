@@ -26,7 +26,7 @@ uint16_t half_from_double(double value) {
 
 double half_to_double(uint16_t bits) {
     bool negative = (bits & SIGN) != 0;
-    unsigned field = (bits & INFINITE) >> FRACTION_BITS, fraction = bits & ((1U << FRACTION_BITS) - 1);
+    unsigned all = bits, field = all >> FRACTION_BITS & 31U, fraction = all & ((1U << FRACTION_BITS) - 1);
     double size;
     if (field == 31)
         size = fraction ? (double)NAN : (double)INFINITY;

@@ -1,6 +1,6 @@
 #include "base/mem.h"
-#include "cmd/command.h"
 #include "base/nearest.h"
+#include "cmd/command.h"
 
 #include <errno.h>
 #include <stdlib.h>

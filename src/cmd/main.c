@@ -1,7 +1,7 @@
 /* main.c - finds the subcommand, runs it, and turns its status into an exit status and one line on stderr. */
+#include "base/nearest.h"
 #include "cmd/command.h"
 #include "cmd/interrupt.h"
-#include "base/nearest.h"
 
 static status unknown_command(const char *word, message *m) {
     const char *known[32];

@@ -20,6 +20,9 @@ static status check_core(const machine *mach, message *m) {
     if (core->max_warps % core->schedulers != 0)
         return fail(m, ERR_INPUT, "%" PRIu32 " warps cannot be shared evenly by %" PRIu32 " schedulers",
                     core->max_warps, core->schedulers);
+    if (core->max_warps / core->schedulers > MACHINE_SCHEDULER_WARPS_MAX)
+        return fail(m, ERR_INPUT, "%" PRIu32 " warps a scheduler; the engine follows up to %d",
+                    core->max_warps / core->schedulers, MACHINE_SCHEDULER_WARPS_MAX);
     if (core->max_block_threads > core->max_warps * core->warp_width)
         return fail(m, ERR_INPUT,
                     "a block of %" PRIu32 " threads does not fit a core of %" PRIu32 " warps of %" PRIu32 " lanes",

@@ -116,7 +116,7 @@ static void walk_add_slope_1(walk w, uint64_t mul, uint32_t count, uint64_t *sum
         uint32_t run = nearer(divided ? w.div - w.rest : w.mod - w.value, count - i);
         uint64_t value = w.value * mul, step = divided ? 0 : mul;
         for (uint32_t r = 0; r < run; r++)
-            sum[i + r] += value + r * step;
+            sum[i + r] += value + r * step; /* NOLINT(clang-analyzer-core.uninitialized.Assign): zeroed by sum_terms */
         i += run;
         w.rest = 0;
         w.value = divided && w.value + 1 != w.mod ? w.value + 1 : 0;
@@ -190,6 +190,7 @@ static uint64_t line_below(const linear *line, uint32_t more, int64_t limit) {
     if (step > 0) /* first < limit <= last: lanes below ceil((limit - first) / step) */
         return lanes((uint32_t)(((uint64_t)limit - (uint64_t)first - 1) / (uint64_t)step + 1));
     /* last < limit <= first: lanes from floor((first - limit) / -step) + 1 on */
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the ends differ, so step is not 0 */
     uint64_t above = ((uint64_t)first - (uint64_t)limit) / -(uint64_t)step + 1;
     return lanes(more + 1) & ~lanes((uint32_t)above);
 }

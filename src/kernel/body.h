@@ -52,9 +52,9 @@
 #ifndef COALIGN_KERNEL_BODY_H
 #define COALIGN_KERNEL_BODY_H
 
-#include "base/textbuf.h"
 #include "base/mem.h"
 #include "base/status.h"
+#include "base/textbuf.h"
 #include "kernel/ir.h"
 
 #include <stdbool.h>
@@ -63,10 +63,10 @@
 
 enum {
     BODY_RANK_MAX = 8,
-    BODY_NESTING_MAX = 200,    /* of parentheses, calls, subscripts, signs, selects and statements in the text */
-    BODY_HEIGHT_MAX = 1000,    /* of an expression's tree: a sum of n terms is n high */
-    BODY_NAME_MAX = 63,        /* bytes of a name */
-    BODY_UNKNOWN_EXTENT = 32,  /* what an extent that names a param counts in body_array.estimate */
+    BODY_NESTING_MAX = 200,   /* of parentheses, calls, subscripts, signs, selects and statements in the text */
+    BODY_HEIGHT_MAX = 1000,   /* of an expression's tree: a sum of n terms is n high */
+    BODY_NAME_MAX = 63,       /* bytes of a name */
+    BODY_UNKNOWN_EXTENT = 32, /* what an extent that names a param counts in body_array.estimate */
 };
 
 /* Where a node begins in the text: line and column from 1, the column in bytes. Line 0: made by a pass. */
@@ -119,14 +119,14 @@ typedef enum body_expr_kind {
 #define X(id, text, operands, precedence) id,
     BODY_OPERATOR_LIST(X)
 #undef X
-    EXPR_INTEGER,  /* integer */
-    EXPR_REAL,     /* real */
-    EXPR_PARAM,    /* param */
-    EXPR_LOOP,     /* variable: a loop's */
-    EXPR_LET,      /* variable: a let's */
-    EXPR_TID,      /* axis */
-    EXPR_BID,      /* axis */
-    EXPR_LOAD,     /* array; arg[] are the subscripts */
+        EXPR_INTEGER, /* integer */
+    EXPR_REAL,        /* real */
+    EXPR_PARAM,       /* param */
+    EXPR_LOOP,        /* variable: a loop's */
+    EXPR_LET,         /* variable: a let's */
+    EXPR_TID,         /* axis */
+    EXPR_BID,         /* axis */
+    EXPR_LOAD,        /* array; arg[] are the subscripts */
 } body_expr_kind;
 
 typedef enum body_axis { AXIS_FLAT, AXIS_X, AXIS_Y, AXIS_Z } body_axis;
@@ -151,16 +151,16 @@ typedef struct body_array {
     body_type type;
     ir_space space;
     uint32_t rank;
-    body_expr *extent[BODY_RANK_MAX]; /* as written */
-    int64_t size[BODY_RANK_MAX];      /* its value, > 0 */
+    body_expr *extent[BODY_RANK_MAX];      /* as written */
+    int64_t size[BODY_RANK_MAX];           /* its value, > 0 */
     body_expr *stride_text[BODY_RANK_MAX]; /* as written; all NULL when row-major */
-    int64_t stride[BODY_RANK_MAX];    /* in elements */
-    body_expr *offset_text;           /* NULL when not written */
-    int64_t offset;                   /* of element [0, 0, ...] */
-    int64_t elements;                 /* that the layout spans from 0 on; elements * bytes fits 63 bits */
-    int64_t estimate;                 /* product of the sizes, those that name a param counted as 32; saturates */
-    bool stored;                      /* some store names it */
-    uint32_t id;                      /* body.array[id] */
+    int64_t stride[BODY_RANK_MAX];         /* in elements */
+    body_expr *offset_text;                /* NULL when not written */
+    int64_t offset;                        /* of element [0, 0, ...] */
+    int64_t elements;                      /* that the layout spans from 0 on; elements * bytes fits 63 bits */
+    int64_t estimate;                      /* product of the sizes, those that name a param counted as 32; saturates */
+    bool stored;                           /* some store names it */
+    uint32_t id;                           /* body.array[id] */
 } body_array;
 
 /* A name for a value: of a loop's counter, or of a let. */
@@ -174,13 +174,13 @@ typedef struct body_variable {
 
 struct body_expr {
     body_expr_kind kind;
-    body_type type;    /* of the value: not f16 */
-    body_place at;     /* an operator's is that of its sign */
-    bool untyped;      /* made of literals that still adapt to what they meet */
-    bool suffixed;     /* a literal with "f" */
-    uint16_t height;   /* of this tree; a leaf's is 1 */
+    body_type type;  /* of the value: not f16 */
+    body_place at;   /* an operator's is that of its sign */
+    bool untyped;    /* made of literals that still adapt to what they meet */
+    bool suffixed;   /* a literal with "f" */
+    uint16_t height; /* of this tree; a leaf's is 1 */
     uint32_t args;
-    body_expr **arg;   /* operands, or subscripts of a load */
+    body_expr **arg; /* operands, or subscripts of a load */
     union {
         int64_t integer;
         double real;
@@ -208,15 +208,15 @@ struct body_stmt {
     body_stmt_kind kind;
     body_place at;
     body_stmt *next;
-    const char *name;               /* of a block: as written, or that of the array stored */
-    bool implicit;                  /* a block that nobody wrote: one store */
-    const body_array *array;        /* store */
-    body_expr **subscript;          /* store: array->rank of them */
-    const body_variable *variable;  /* let, for */
-    body_expr *value;               /* store, let; the condition of an if */
-    body_expr *bound[3];            /* for: start, end and step as written; the step may be NULL */
-    int64_t start, end, step;       /* for: their values, all within 32 bits */
-    uint64_t trips;                 /* for: how often its body runs */
+    const char *name;              /* of a block: as written, or that of the array stored */
+    bool implicit;                 /* a block that nobody wrote: one store */
+    const body_array *array;       /* store */
+    body_expr **subscript;         /* store: array->rank of them */
+    const body_variable *variable; /* let, for */
+    body_expr *value;              /* store, let; the condition of an if */
+    body_expr *bound[3];           /* for: start, end and step as written; the step may be NULL */
+    int64_t start, end, step;      /* for: their values, all within 32 bits */
+    uint64_t trips;                /* for: how often its body runs */
     body_list body, otherwise;
 };
 

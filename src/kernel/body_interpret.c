@@ -8,8 +8,8 @@
 
 typedef struct state {
     const body *b;
-    void **memory;       /* by array: the caller's, or our own for shared and local ones */
-    body_value *value;   /* by variable */
+    void **memory;     /* by array: the caller's, or our own for shared and local ones */
+    body_value *value; /* by variable */
     int64_t block[3], thread[3];
     message *m;
 } state;
@@ -69,9 +69,8 @@ static status element(state *s, const body_array *a, body_expr *const *subscript
         TRY(evaluate(s, subscript[d], &i));
         if (i.integer < 0 || i.integer >= a->size[d]) {
             body_place where = subscript[d]->at;
-            return fail(s->m, ERR_INPUT,
-                        "%d:%d: subscript %u of '%s' is %" PRId64 ", outside its extent of %" PRId64, where.line,
-                        where.column, d + 1, a->name, i.integer, a->size[d]);
+            return fail(s->m, ERR_INPUT, "%d:%d: subscript %u of '%s' is %" PRId64 ", outside its extent of %" PRId64,
+                        where.line, where.column, d + 1, a->name, i.integer, a->size[d]);
         }
         *at += i.integer * a->stride[d]; /* within a->elements, so no overflow */
     }

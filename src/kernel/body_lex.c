@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    SHOWN_MAX = 100, /* bytes of a source line in a message */
+    SHOWN_MAX = 100,  /* bytes of a source line in a message */
     NUMBER_MAX = 350, /* bytes of a number; the longest exact f64 without an exponent has fewer */
 };
 

@@ -12,10 +12,10 @@ typedef struct token {
     body_place at;
     const char *text; /* not NUL-terminated */
     size_t length;
-    interned *name;   /* of a NAME */
+    interned *name; /* of a NAME */
     int64_t integer;
     double real;
-    bool suffixed;    /* a REAL with f */
+    bool suffixed; /* a REAL with f */
 } token;
 
 typedef struct lexer {

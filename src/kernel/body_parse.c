@@ -7,8 +7,10 @@
 /* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
 static const char *kind_of(const symbol *s) {
-    static const char *const names[] = {
-        [SYMBOL_PARAM] = "a param", [SYMBOL_ARRAY] = "an array", [SYMBOL_LOOP] = "a loop variable", [SYMBOL_LET] = "a let"};
+    static const char *const names[] = {[SYMBOL_PARAM] = "a param",
+                                        [SYMBOL_ARRAY] = "an array",
+                                        [SYMBOL_LOOP] = "a loop variable",
+                                        [SYMBOL_LET] = "a let"};
     return names[s->kind];
 }
 

@@ -26,9 +26,9 @@ typedef struct parser {
     lexer lex;
     body *b;
     uint32_t nesting;
-    symbol *newest;    /* of those in scope */
-    body_stmt *block;  /* the schedule block around the current place, or NULL */
-    uint32_t stores;   /* in it so far */
+    symbol *newest;   /* of those in scope */
+    body_stmt *block; /* the schedule block around the current place, or NULL */
+    uint32_t stores;  /* in it so far */
 } parser;
 
 /* Around everything that recurses: fails when the text nests too deep for it. */

@@ -34,11 +34,11 @@ void parse_leave(parser *p) {
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
 bool parse_is_word(const interned *name) {
-    static const char *const words[] = {
-        "param", "global", "shared", "local", "strides", "offset", "blocks", "threads", "for", "if", "else", "block",
-        "ScheduleBlock", "let", "tid", "bid",
+    static const char *const words[] = {"param",          "global",  "shared", "local", "strides", "offset",
+                                        "blocks",         "threads", "for",    "if",    "else",    "block",
+                                        "ScheduleBlock",  "let",     "tid",    "bid",
 #define X(id, type, bytes) type,
-        BODY_TYPE_LIST(X)
+                                        BODY_TYPE_LIST(X)
 #undef X
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -76,8 +76,11 @@ status parse_symbol(parser *p, const char *what, symbol **s) {
         return lex_fail_expected(&p->lex, more);
     }
     *s = t.name->value;
-    if (!*s)
+    if (!*s) {
+        char next = p->lex.next < p->lex.end ? *p->lex.next : '\0';
+        what = next == '[' ? "array" : next == '(' ? "function" : what;
         return lex_fail(&p->lex, t.at, "unknown %s '%s'%s", what, t.name->text, hint(p, t.name, more, sizeof more));
+    }
     if ((*s)->pending)
         return lex_fail(&p->lex, t.at, "'%s' is used in its own declaration", t.name->text);
     return lex_next(&p->lex);
@@ -286,8 +289,8 @@ static status unary(parser *p, body_expr **out) {
     bool minus = false, not = false;
     TRY(lex_accept(&p->lex, "-", &minus));
     if (!minus)
-        TRY(lex_accept(&p->lex, "!", &not));
-    if (!minus && !not)
+        TRY(lex_accept(&p->lex, "!", &not ));
+    if (!minus && !not )
         return primary(p, out);
     body_expr *operand = NULL;
     TRY(parse_enter(p));

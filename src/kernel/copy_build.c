@@ -67,7 +67,7 @@ status mix_until(copy_build *b, mix_cursor *c, uint32_t part, uint32_t parts) {
 }
 
 status mix_whole(copy_build *b, isa_piece piece) {
-    mix_cursor c;
+    mix_cursor c = {0};
     TRY(mix_begin(b, piece, &c));
     return mix_until(b, &c, 1, 1);
 }

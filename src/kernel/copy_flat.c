@@ -27,8 +27,13 @@ static status below(copy_build *b, uint32_t g, int64_t limit, uint32_t *bound) {
 }
 
 static status global_access(copy_build *b, uint32_t bytes, int64_t base, span terms, uint32_t bound, uint16_t *id) {
-    ir_access a = {.space = SPACE_GLOBAL, .bytes = bytes, .base = base, .first_term = terms.first,
-                   .terms = terms.count, .first_bound = bound, .bounds = 1};
+    ir_access a = {.space = SPACE_GLOBAL,
+                   .bytes = bytes,
+                   .base = base,
+                   .first_term = terms.first,
+                   .terms = terms.count,
+                   .first_bound = bound,
+                   .bounds = 1};
     return ir_add_access(b->k, a, id, b->m);
 }
 
@@ -160,8 +165,8 @@ status build_general(copy_build *b, const copy_options *options) {
         TRY(general_access(b, &c.dst, c.element_bytes, b->dst_base, g, bound, &store[j]));
     }
     flat_grid(b, (uint64_t)n, each);
-    b->k->registers = variants[options->index].registers + words(c.element_bytes) - 1 +
-                      (each - 1) * (2 + words(c.element_bytes));
+    b->k->registers =
+        variants[options->index].registers + words(c.element_bytes) - 1 + (each - 1) * (2 + words(c.element_bytes));
 
     mix_cursor fixed;
     TRY(mix_begin(b, variants[options->index].fixed, &fixed));

@@ -9,20 +9,20 @@
 
 enum {
     TILE = 32,
-    TILE_ROWS = 4,                /* rows of threads, 8 elements each */
+    TILE_ROWS = 4,                   /* rows of threads, 8 elements each */
     TILE_SHARED = TILE * (TILE + 1), /* elements of shared memory, whatever the kernel */
-    LOW = 16,                     /* side of the narrow kernels' blocks */
+    LOW = 16,                        /* side of the narrow kernels' blocks */
     LOW_PITCH = LOW + 1,
 };
 
 /* One side of a tile: a matrix coordinate (row, column) in global memory, guarded, and a place in the tile. */
 typedef struct face {
     uint32_t bytes;
-    int64_t base;            /* byte address of element (0, 0) of matrix 0 */
-    int64_t pitch;           /* bytes from row to row */
-    int64_t rows, columns;   /* guards */
+    int64_t base;          /* byte address of element (0, 0) of matrix 0 */
+    int64_t pitch;         /* bytes from row to row */
+    int64_t rows, columns; /* guards */
     span row, column, global, tile;
-    int64_t tile_pitch;      /* bytes of shared memory that a step of one row moves on */
+    int64_t tile_pitch; /* bytes of shared memory that a step of one row moves on */
 } face;
 
 typedef struct tile_index {
@@ -139,8 +139,8 @@ status build_tile(copy_build *b, copy_strategy strategy, const transpose_shape *
     coordinate in_row = {{by, ty}, 2}, in_column = {{bx, tx}, 2};
     coordinate out_row = {{bx, ty}, 2}, out_column = {{by, tx}, 2};
     face in, out;
-    TRY(face_open(b, &b->copy->src, b->src_base, &in_row, &in_column, matrix, t->rows, t->columns,
-                  t->src_batch_stride, &in));
+    TRY(face_open(b, &b->copy->src, b->src_base, &in_row, &in_column, matrix, t->rows, t->columns, t->src_batch_stride,
+                  &in));
     TRY(face_open(b, &b->copy->dst, b->dst_base, &out_row, &out_column, matrix, t->columns, t->rows,
                   t->dst_batch_stride, &out));
     TRY(face_tile(b, &in, x.thread, TILE, 1, pitch));
@@ -212,7 +212,7 @@ static status split_threads(copy_build *b, uint32_t thread, bool split_tx, int64
 status build_low(copy_build *b, copy_strategy strategy, const transpose_shape *t) {
     bool width = strategy == COPY_TRANSPOSE_LOW_WIDTH;
     int64_t narrow = width ? t->columns : t->rows, other = width ? t->rows : t->columns;
-    int64_t pack = LOW / narrow; /* the plan admits no narrow side above 16 */
+    int64_t pack = LOW / narrow;                                        /* the plan admits no narrow side above 16 */
     uint64_t along = ceil_div((uint64_t)other, (uint64_t)(pack * LOW)); /* tiles; 1 suffices across */
     TRY(grid(b, along, 1, t));
     tile_index x;

@@ -11,7 +11,7 @@
  *    a let of its own schedule block, which would not be known yet in front.
  * 5. In c ? a : b the loads of c count; those of a and b only where they qualify in both, in a's order.
  * 6. Loads with the same text are one, at the place of the first.
- * 7. They are sorted by array_estimate, largest first, equal ones as they came; the first `limit` stay.
+ * 7. They are sorted by body_array.estimate, largest first, equal ones as they came; the first `limit` stay.
  * 8. Each becomes a let in front, in that order, and takes the place of every load of that text in the list: also in
  *    the blocks that contributed none, in conditions, in one side of a select, and in subscripts of stores. The
  *    subscripts of loads that stay are left alone.
@@ -48,18 +48,19 @@ const char *hoist_verdict_text(hoist_verdict v);
 /* A load of a leaf block, by its text. */
 typedef struct hoist_load {
     const char *text;
-    const char *let; /* its new name; NULL when it was not hoisted */
+    const char *let;         /* its new name; NULL when it was not hoisted */
     const body_array *array; /* of the new body */
-    body_place at;   /* of its first use */
-    uint32_t uses;   /* loads of this text in the leaf block as written */
+    body_place at;           /* of its first use */
+    uint32_t uses;           /* loads of this text in the leaf block as written */
     hoist_verdict verdict;
 } hoist_load;
 
 /* A list of statements that holds schedule blocks. */
 typedef struct hoist_leaf {
-    body_place at;           /* of its first statement */
-    const char *obstacle;    /* why it is no leaf block, in words, without its loads; NULL: it is one */
-    hoist_load *load;        /* the hoisted ones in their new order, then the others as they came */
+    body_place at;         /* of its first statement */
+    const body_stmt *loop; /* of the new body: the innermost loop around it, or NULL */
+    const char *obstacle;  /* why it is no leaf block, in words; its loads are not listed then. NULL: it is one */
+    hoist_load *load;      /* the hoisted ones in their new order, then the others as they came */
     uint32_t loads, hoisted;
 } hoist_leaf;
 
@@ -70,6 +71,7 @@ typedef struct hoist_report {
     size_t leaf_capacity;
     uint32_t leaves;  /* entries, those with an obstacle included */
     uint32_t hoisted; /* in all */
+    uint32_t limit;
 } hoist_report;
 
 /* Fills *out (free with body_free, also after a failure) with the transformed copy of `in`, and *report with what was

@@ -19,7 +19,7 @@ typedef struct block_state {
     uint8_t *registers; /* [register][thread][SLOT_BYTES] */
     uint8_t *width;     /* [register][thread]: bytes of data that the register holds, 0 = none */
     uint8_t *shared;
-    bool *gone;         /* [thread] its warp has left by an exit test */
+    bool *gone; /* [thread] its warp has left by an exit test */
 } block_state;
 
 static status violation(const block_state *s, uint32_t thread, const char *what, int64_t address, uint32_t bytes) {
@@ -36,8 +36,8 @@ static size_t slot(const block_state *s, uint8_t reg, uint32_t thread) {
 static uint8_t *find(const block_state *s, const ir_access *a, int64_t address, uint8_t **stores) {
     *stores = NULL;
     if (a->space == SPACE_SHARED) {
-        bool within = address >= 0 && a->bytes <= s->k->shared_bytes &&
-                      (uint64_t)address <= s->k->shared_bytes - a->bytes;
+        bool within =
+            address >= 0 && a->bytes <= s->k->shared_bytes && (uint64_t)address <= s->k->shared_bytes - a->bytes;
         return within ? s->shared + address : NULL;
     }
     for (uint32_t i = 0; i < s->region_count; i++) {
@@ -73,8 +73,7 @@ static status move(block_state *s, const ir_inst *x, uint32_t thread, int64_t ad
 static status memory_inst(block_state *s, const ir_inst *x) {
     for (uint32_t thread = 0; thread < s->k->block_threads; thread++) {
         int64_t address = 0;
-        if (!s->gone[thread] &&
-            address_thread(s->k, &s->k->accesses[x->access], s->block, thread, s->loop, &address))
+        if (!s->gone[thread] && address_thread(s->k, &s->k->accesses[x->access], s->block, thread, s->loop, &address))
             TRY(move(s, x, thread, address));
     }
     return OK;

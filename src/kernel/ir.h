@@ -27,9 +27,9 @@
 #include <stdint.h>
 
 enum {
-    IR_LOOPS_MAX = 3,     /* nesting depth */
+    IR_LOOPS_MAX = 3,       /* nesting depth */
     IR_REGISTERS_MAX = 256, /* scoreboard names; 0 means none */
-    IR_NONE = 0xffff,     /* no access, no loop, no guard */
+    IR_NONE = 0xffff,       /* no access, no loop, no guard */
 };
 
 typedef enum ir_space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL } ir_space;
@@ -60,12 +60,12 @@ typedef struct ir_access {
 } ir_access;
 
 typedef struct ir_inst {
-    uint8_t op;        /* op_class */
-    uint8_t dst;       /* register written, 0 = none */
-    uint8_t src[3];    /* registers read, 0 = none */
+    uint8_t op;     /* op_class */
+    uint8_t dst;    /* register written, 0 = none */
+    uint8_t src[3]; /* registers read, 0 = none */
     uint8_t pad;
-    uint16_t access;   /* memory: which access. BRANCH as an exit test: the access whose bounds decide; else IR_NONE */
-    uint16_t loop;     /* BRANCH that closes a loop: which; else IR_NONE */
+    uint16_t access; /* memory: which access. BRANCH as an exit test: the access whose bounds decide; else IR_NONE */
+    uint16_t loop;   /* BRANCH that closes a loop: which; else IR_NONE */
 } ir_inst;
 
 /* Loop k runs code[first .. last], where code[last] is its closing BRANCH, `trips` >= 1 times. Loops nest. */
@@ -81,8 +81,8 @@ typedef struct kernel {
     char name[64];
     uint64_t blocks;
     uint32_t block_threads;
-    uint32_t registers;     /* per thread, as the compiler would allocate */
-    uint32_t shared_bytes;  /* per block */
+    uint32_t registers;    /* per thread, as the compiler would allocate */
+    uint32_t shared_bytes; /* per block */
     ir_inst *code;
     ir_access *accesses;
     ir_bound *bounds;
@@ -90,10 +90,10 @@ typedef struct kernel {
     ir_index *indices;
     ir_loop *loops;
     uint32_t code_count, access_count, bound_count, term_count, index_count, loop_count;
-    uint64_t elements;      /* useful elements moved */
+    uint64_t elements; /* useful elements moved */
     uint32_t element_bytes;
-    uint64_t useful_bytes;  /* read + written bytes that the user asked for */
-    size_t capacity[6];     /* of the arrays above, in that order; the builders' business */
+    uint64_t useful_bytes; /* read + written bytes that the user asked for */
+    size_t capacity[6];    /* of the arrays above, in that order; the builders' business */
 } kernel;
 
 /* Builders. All return OK or ERR_MEMORY (message filled) and append; ids count from 0. */

@@ -32,8 +32,8 @@ status occupancy(const machine *mach, const kernel *k, occupancy_result *result,
     r.warps_per_block = (uint32_t)ceil_div(k->block_threads, core->warp_width);
     uint64_t per_thread = round_up(k->registers, core->register_granule);
     uint64_t per_warp = per_thread * core->warp_width;
-    uint64_t warps_by_registers = per_warp ? core->registers / core->schedulers / per_warp * core->schedulers
-                                           : core->max_warps;
+    uint64_t warps_by_registers =
+        per_warp ? core->registers / core->schedulers / per_warp * core->schedulers : core->max_warps;
     uint64_t shared = round_up(k->shared_bytes, core->shared_granule_bytes);
     r.registers_per_thread = (uint32_t)per_thread;
     r.shared_bytes_per_block = (uint32_t)shared;

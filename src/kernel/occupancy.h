@@ -20,13 +20,13 @@ typedef enum resource {
 } resource;
 
 typedef struct occupancy_result {
-    uint32_t blocks;                 /* resident blocks of a core */
-    uint32_t warps;                  /* and their warps */
+    uint32_t blocks; /* resident blocks of a core */
+    uint32_t warps;  /* and their warps */
     uint32_t warps_per_block;
-    uint32_t registers_per_thread;   /* as allocated: rounded up to the granule */
-    uint32_t shared_bytes_per_block; /* as allocated */
+    uint32_t registers_per_thread;      /* as allocated: rounded up to the granule */
+    uint32_t shared_bytes_per_block;    /* as allocated */
     uint32_t blocks_by[RESOURCE_COUNT]; /* blocks that this resource alone would allow; UINT32_MAX = no limit */
-    resource limit;                  /* the scarcest */
+    resource limit;                     /* the scarcest */
 } occupancy_result;
 
 const char *resource_name(resource r);

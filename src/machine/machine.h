@@ -18,13 +18,14 @@
 
 enum {
     MACHINE_NAME_MAX = 48,
-    MACHINE_LEVELS_MAX = 6,   /* cache levels between a core and DRAM */
-    MACHINE_SHIFTS_MAX = 8,   /* terms of an address hash */
-    MACHINE_LINE_MAX = 128,   /* bytes of a cache line (byte masks are 128 bits wide) */
+    MACHINE_LEVELS_MAX = 6, /* cache levels between a core and DRAM */
+    MACHINE_SHIFTS_MAX = 8, /* terms of an address hash */
+    MACHINE_LINE_MAX = 128, /* bytes of a cache line (byte masks are 128 bits wide) */
     MACHINE_CORES_MAX = 1024,
     MACHINE_CHANNELS_MAX = 256,
-    MACHINE_WARPS_MAX = 128,  /* resident warps of a core */
+    MACHINE_WARPS_MAX = 128, /* resident warps of a core */
     MACHINE_SCHEDULERS_MAX = 8,
+    MACHINE_SCHEDULER_WARPS_MAX = 64, /* resident warps of one scheduler */
 };
 
 /* How the lanes of one warp access become transactions. */
@@ -50,7 +51,7 @@ typedef enum write_policy {
     WRITE_BACK,    /* a store allocates; dirty bytes leave on eviction */
 } write_policy;
 typedef enum partial_write {
-    PARTIAL_MASK,  /* byte enables: a partly written sector costs no more and needs no fill; reading the rest of it does */
+    PARTIAL_MASK,  /* byte enables: a partly written sector costs no more and needs no fill; reading its rest does */
     PARTIAL_MERGE, /* the same, but the array keeps check bits per sector (ECC): it reads and rewrites the sector */
     PARTIAL_FILL,  /* a partly written sector is first fetched from below */
 } partial_write;
@@ -58,7 +59,7 @@ typedef enum partial_write {
 /* index' = index xor (index >> shift[0]) xor (index >> shift[1]) ...; no shifts: the plain index. A bijection, because
  * every term only moves bits down. The unit or set is index' modulo the count, which need not be a power of two. */
 typedef struct address_hash {
-    uint32_t count; /* of shifts */
+    uint32_t count;                        /* of shifts */
     uint8_t shift[MACHINE_SHIFTS_MAX + 1]; /* a 0 ends them */
 } address_hash;
 
@@ -79,11 +80,11 @@ typedef struct op_timing {
     X(ISA_GENERAL64_SLOW, "general64_slow") /* per dimension, they do not */                                           \
     X(ISA_GENERAL32, "general32")           /* 32-bit indices: the fixed part */                                       \
     X(ISA_GENERAL32_DIM, "general32_dim")                                                                              \
-    X(ISA_INVARIANT, "invariant")           /* 32-bit indices, division by multiplication: the fixed part */           \
+    X(ISA_INVARIANT, "invariant") /* 32-bit indices, division by multiplication: the fixed part */                     \
     X(ISA_INVARIANT_DIM, "invariant_dim")                                                                              \
-    X(ISA_TILE32, "tile32")                 /* tiled transposition, a thread's 8 elements, all but memory and barrier */\
-    X(ISA_TILE64, "tile64")                 /* the same with 64-bit indices */                                         \
-    X(ISA_LOOP, "loop")                     /* one turn of a counted loop: add, compare; its branch comes on top */
+    X(ISA_TILE32, "tile32") /* tiled transposition, a thread's 8 elements, all but memory and barrier */               \
+    X(ISA_TILE64, "tile64") /* the same with 64-bit indices */                                                         \
+    X(ISA_LOOP, "loop")     /* one turn of a counted loop: add, compare; its branch comes on top */
 
 typedef enum isa_piece {
 #define X(id, name) id,
@@ -98,23 +99,23 @@ typedef struct isa_mix {
 } isa_mix;
 
 typedef struct core_desc {
-    uint32_t count;                 /* cores (SM, CU) of the device */
-    uint32_t per_cluster;           /* cores that share a cluster-scope cache; 1 when there is none */
-    uint32_t warp_width;            /* lanes */
-    uint32_t schedulers;            /* per core */
-    uint32_t issue_width;           /* instructions a scheduler issues in a cycle, at most one per pipe and warp */
+    uint32_t count;       /* cores (SM, CU) of the device */
+    uint32_t per_cluster; /* cores that share a cluster-scope cache; 1 when there is none */
+    uint32_t warp_width;  /* lanes */
+    uint32_t schedulers;  /* per core */
+    uint32_t issue_width; /* instructions a scheduler issues in a cycle, at most one per pipe and warp */
     warp_policy policy;
-    uint32_t max_warps;             /* resident, per core */
-    uint32_t max_blocks;            /* resident, per core */
+    uint32_t max_warps;  /* resident, per core */
+    uint32_t max_blocks; /* resident, per core */
     uint32_t max_block_threads;
-    uint32_t registers;             /* 32-bit registers per core */
-    uint32_t register_granule;      /* a warp's registers are allocated in multiples of this many, times warp_width */
+    uint32_t registers;        /* 32-bit registers per core */
+    uint32_t register_granule; /* a warp's registers are allocated in multiples of this many, times warp_width */
     uint32_t max_thread_registers;
-    uint32_t shared_bytes;          /* per core, largest carve-out */
+    uint32_t shared_bytes; /* per core, largest carve-out */
     uint32_t shared_granule_bytes;
     uint32_t shared_banks, shared_bank_bytes;
     uint32_t shared_latency_cycles;
-    uint32_t block_launch_cycles;   /* from the end of a block to the first issue of the block that takes its place */
+    uint32_t block_launch_cycles; /* from the end of a block to the first issue of the block that takes its place */
     uint32_t dispatch_blocks_per_kilocycle; /* the device starts at most this many blocks in 1000 cycles */
     op_timing op[OP_CLASS_COUNT];
 } core_desc;
@@ -122,29 +123,29 @@ typedef struct core_desc {
 /* The load/store unit in front of the first cache level. */
 typedef struct lsu_desc {
     coalesce_rule rule;
-    uint32_t queue;                 /* warp instructions waiting for it, per core; full = LG throttle */
-    uint32_t tag_lines_per_pass;    /* distinct lines whose tags one pass looks up, an equal share in each bank */
-    uint32_t tag_banks;             /* a power of two; the line number, folded by XOR, names the bank; 1 = any lines */
+    uint32_t queue;              /* warp instructions waiting for it, per core; full = LG throttle */
+    uint32_t tag_lines_per_pass; /* distinct lines whose tags one pass looks up, an equal share in each bank */
+    uint32_t tag_banks;          /* a power of two; the line number, folded by XOR, names the bank; 1 = any lines */
     uint32_t data_banks, data_bank_bytes; /* one data pass serves each bank once */
-    uint32_t bytes_per_cycle;       /* data path to the registers: floor of a pass in cycles */
-    uint32_t store_credits;         /* line-sized store transactions in flight, per core */
+    uint32_t bytes_per_cycle;             /* data path to the registers: floor of a pass in cycles */
+    uint32_t store_credits;               /* line-sized store transactions in flight, per core */
 } lsu_desc;
 
 typedef struct cache_level {
     char name[16];
     cache_scope scope;
-    uint64_t size_bytes;       /* per core, per cluster, or of the whole device (all slices) */
+    uint64_t size_bytes; /* per core, per cluster, or of the whole device (all slices) */
     uint32_t ways, line_bytes, sector_bytes;
-    uint32_t slices;           /* device scope: in all, a multiple of `channels`; otherwise 1 */
+    uint32_t slices; /* device scope: in all, a multiple of `channels`; otherwise 1 */
     replacement replace;
     write_policy write;
     partial_write partial;
     address_hash set_hash;
-    double bytes_per_cycle;    /* data port of one instance or slice */
-    uint32_t request_cycles;   /* an instance or slice takes one request (line) per so many cycles */
-    uint32_t latency_cycles;   /* load-to-use of a hit here */
-    uint32_t mshrs;            /* outstanding line misses per instance or slice */
-    uint32_t mshr_merges;      /* requests that may wait for one of them, beside the first */
+    double bytes_per_cycle;  /* data port of one instance or slice */
+    uint32_t request_cycles; /* an instance or slice takes one request (line) per so many cycles */
+    uint32_t latency_cycles; /* load-to-use of a hit here */
+    uint32_t mshrs;          /* outstanding line misses per instance or slice */
+    uint32_t mshr_merges;    /* requests that may wait for one of them, beside the first */
 } cache_level;
 
 /* Links between the cores and the memory side, per core and direction. */
@@ -154,33 +155,33 @@ typedef struct fabric_desc {
 } fabric_desc;
 
 typedef struct dram_desc {
-    double bandwidth_bytes_per_s;    /* peak, all channels */
-    uint32_t latency_cycles;         /* load-to-use of a row-buffer hit on an idle device */
-    uint32_t burst_bytes;            /* smallest transfer */
-    uint32_t banks;                  /* per channel */
-    uint32_t row_bytes;              /* row buffer of one bank */
+    double bandwidth_bytes_per_s; /* peak, all channels */
+    uint32_t latency_cycles;      /* load-to-use of a row-buffer hit on an idle device */
+    uint32_t burst_bytes;         /* smallest transfer */
+    uint32_t banks;               /* per channel */
+    uint32_t row_bytes;           /* row buffer of one bank */
     address_hash bank_hash;
     /* nanoseconds, JEDEC names */
     double t_rcd_ns, t_rp_ns, t_ras_ns, t_rrd_ns, t_faw_ns, t_wr_ns, t_wtr_ns, t_rtw_ns, t_refi_ns, t_rfc_ns;
-    uint32_t read_queue;             /* reads among which a channel picks row hits first */
+    uint32_t read_queue;                        /* reads among which a channel picks row hits first */
     uint32_t write_queue_high, write_queue_low; /* a channel drains writes from high down to low */
-    bool masked_writes;              /* false: a partly written burst is first read (ECC) */
+    bool masked_writes;                         /* false: a partly written burst is first read (ECC) */
 } dram_desc;
 
 typedef struct machine {
-    char name[MACHINE_NAME_MAX];     /* as people write it: "RX 7900 XT" */
-    char id[MACHINE_NAME_MAX];       /* file stem: "rx7900xt" */
+    char name[MACHINE_NAME_MAX]; /* as people write it: "RX 7900 XT" */
+    char id[MACHINE_NAME_MAX];   /* file stem: "rx7900xt" */
     char vendor[16];
-    double clock_hz;                 /* of the cores */
-    double launch_overhead_s;        /* host-visible time of an empty kernel */
+    double clock_hz;          /* of the cores */
+    double launch_overhead_s; /* host-visible time of an empty kernel */
     core_desc core;
     lsu_desc lsu;
     uint32_t level_count;
     cache_level level[MACHINE_LEVELS_MAX]; /* nearest to the core first; scopes never narrow again */
     fabric_desc fabric;
-    uint32_t channels;               /* memory partitions */
-    uint32_t interleave_bytes;       /* consecutive bytes of one channel */
-    address_hash channel_hash;       /* over addr / interleave_bytes */
+    uint32_t channels;         /* memory partitions */
+    uint32_t interleave_bytes; /* consecutive bytes of one channel */
+    address_hash channel_hash; /* over addr / interleave_bytes */
     dram_desc dram;
     char isa_name[16];
     isa_mix isa[ISA_PIECE_COUNT];

@@ -49,16 +49,16 @@ typedef enum pipe_id {
 
 /* X(enumerator, Nsight Compute's metric suffix, Nsight Compute's label). Meanings as in the Nsight Compute guide. */
 #define STALL_LIST(X)                                                                                                  \
-    X(STALL_LONG_SCOREBOARD, "long_scoreboard", "Stall Long Scoreboard")       /* waits for a global/local load */     \
-    X(STALL_SHORT_SCOREBOARD, "short_scoreboard", "Stall Short Scoreboard")    /* waits for shared memory or SFU */    \
-    X(STALL_LG_THROTTLE, "lg_throttle", "Stall LG Throttle")                   /* queue to the L1 is full */           \
-    X(STALL_MIO_THROTTLE, "mio_throttle", "Stall MIO Throttle")                /* queue to shared memory is full */    \
+    X(STALL_LONG_SCOREBOARD, "long_scoreboard", "Stall Long Scoreboard")          /* waits for a global/local load */  \
+    X(STALL_SHORT_SCOREBOARD, "short_scoreboard", "Stall Short Scoreboard")       /* waits for shared memory or SFU */ \
+    X(STALL_LG_THROTTLE, "lg_throttle", "Stall LG Throttle")                      /* queue to the L1 is full */        \
+    X(STALL_MIO_THROTTLE, "mio_throttle", "Stall MIO Throttle")                   /* queue to shared memory is full */ \
     X(STALL_MATH_PIPE_THROTTLE, "math_pipe_throttle", "Stall Math Pipe Throttle") /* pipe busy */                      \
-    X(STALL_WAIT, "wait", "Stall Wait")                                        /* fixed-latency dependence */          \
-    X(STALL_NOT_SELECTED, "not_selected", "Stall Not Selected")                /* another warp was picked */           \
+    X(STALL_WAIT, "wait", "Stall Wait")                                           /* fixed-latency dependence */       \
+    X(STALL_NOT_SELECTED, "not_selected", "Stall Not Selected")                   /* another warp was picked */        \
     X(STALL_BARRIER, "barrier", "Stall Barrier")                                                                       \
-    X(STALL_DRAIN, "drain", "Stall Drain")                                     /* after EXIT, stores not yet taken */  \
-    X(STALL_IMC_MISS, "imc_miss", "Stall IMC Miss")                            /* constant or scalar load */           \
+    X(STALL_DRAIN, "drain", "Stall Drain")          /* after EXIT, stores not yet taken */                             \
+    X(STALL_IMC_MISS, "imc_miss", "Stall IMC Miss") /* constant or scalar load */                                      \
     X(STALL_BRANCH_RESOLVING, "branch_resolving", "Stall Branch Resolving")
 
 typedef enum stall_reason {

@@ -12,14 +12,25 @@ static inline bytemask bytemask_range(uint32_t first, uint32_t count) {
     return ones << first;
 }
 
+/* By hand, because x86-64 without extensions has no instruction for it and compilers call a function. */
 static inline uint32_t bytemask_count(bytemask m) {
-    return (uint32_t)(__builtin_popcountll((uint64_t)m) + __builtin_popcountll((uint64_t)(m >> 64)));
+    const uint64_t twos = UINT64_C(0x5555555555555555), fours = UINT64_C(0x3333333333333333);
+    uint64_t low = (uint64_t)m, high = (uint64_t)(m >> 64);
+    low -= low >> 1 & twos;
+    high -= high >> 1 & twos;
+    low = (low & fours) + (low >> 2 & fours);
+    high = (high & fours) + (high >> 2 & fours);
+    low += high; /* at most 8 in each four bits */
+    low = (low & UINT64_C(0x0f0f0f0f0f0f0f0f)) + (low >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
+    return (uint32_t)(low * UINT64_C(0x0101010101010101) >> 56);
 }
 
 /* Whole units of `unit` bytes (a power of two) that hold any byte of m. */
 static inline bytemask bytemask_round(bytemask m, uint32_t unit) {
     if (unit >= 128)
         return m ? ~(bytemask)0 : 0;
+    if (m == 0 || m == ~(bytemask)0)
+        return m;
     /* Gather every unit's bits on its lowest bit, then spread that bit over the unit. */
     static const uint64_t lowest[7] = {UINT64_MAX,          0x5555555555555555u, 0x1111111111111111u, 0x0101010101010101u,
                                        0x0001000100010001u, 0x0000000100000001u, 0x0000000000000001u};
@@ -35,9 +46,14 @@ static inline bytemask bytemask_round(bytemask m, uint32_t unit) {
     return (bytemask)half[1] << 64 | half[0];
 }
 
+/* Number of units in a mask of whole units, as bytemask_round makes them. */
+static inline uint32_t bytemask_whole_units(bytemask m, uint32_t unit) {
+    return unit >= 128 ? m != 0 : bytemask_count(m) >> __builtin_ctz(unit);
+}
+
 /* Number of units of `unit` bytes that hold any byte of m. */
 static inline uint32_t bytemask_units(bytemask m, uint32_t unit) {
-    return bytemask_count(bytemask_round(m, unit)) / unit;
+    return bytemask_whole_units(bytemask_round(m, unit), unit);
 }
 
 #endif

@@ -15,6 +15,7 @@
 #include "sim/bytemask.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define CACHE_UNKNOWN INT64_MAX
@@ -22,8 +23,8 @@ enum { CACHE_NONE = -1 };
 
 typedef struct cache_line {
     bytemask present, dirty;
-    int32_t mshr; /* first of the chain, CACHE_NONE */
-    uint32_t pad[3];
+    int64_t number; /* line number, -1 = empty */
+    int32_t mshr;   /* first of the chain, CACHE_NONE */
 } cache_line;
 
 /* Whoever waits for an MSHR: `who` and `tag` are the owner's (a core and its MSHR, a slice's MSHR above ...). */
@@ -46,21 +47,41 @@ typedef struct cache_mshr {
     uint32_t waiter_count;
 } cache_mshr;
 
+/* A scheduled fill: `time` beside the MSHR, so that ordering them touches nothing else. */
+typedef struct cache_due {
+    int64_t time;
+    int32_t mshr;
+} cache_due;
+
+/* What one set needs for a look-up lies together, in a few host cache lines: a byte of every line's number to compare
+ * eight ways at a time, and the ways in order of their last use (LRU) or arrival (FIFO) as a doubly linked list. */
+typedef struct cache_link {
+    uint16_t newer, older;
+} cache_link;
+
+typedef struct cache_set {
+    uint16_t newest, oldest;
+    uint16_t reserved[2];
+    uint64_t check[]; /* a byte per way, rounded up to whole words; then cache_link[ways] */
+} cache_set;
+
 typedef struct cache {
     const cache_level *desc;
     uint32_t sets, ways, line_bytes;
-    int64_t *tag;        /* sets * ways; -1 = empty */
-    uint64_t *stamp;     /* last use (LRU) or arrival (FIFO) */
-    uint8_t *hint;       /* way of the last hit of a set */
-    cache_line *line;
-    uint64_t clock;
+    uint32_t set_mask;   /* sets - 1 where that is a mask, else 0 */
+    uint32_t check_words;
+    size_t set_bytes;
+    unsigned char *set;  /* cache_set, set_bytes each */
+    cache_line *line;    /* slot = set * ways + way */
     uint64_t random;
+    int64_t last_line;   /* whose set was asked for last, and that set: find, victim and replace come together */
+    uint32_t last_set;
     cache_mshr *mshr;
-    cache_waiter *waiter;
-    int32_t *heap;       /* MSHRs with known fill times, earliest first */
-    uint32_t heap_count, mshr_count, mshr_used;
+    cache_waiter *waiter; /* waiter i < mshr_count is always the first of MSHR i; the others go where they are needed */
+    cache_due *due;      /* heap of MSHRs with known fill times, earliest first */
+    uint32_t due_count, mshr_count, mshr_used;
     int32_t free_mshr, free_waiter;
-    uint64_t dirty_lines;
+    uint32_t waiter_count, waiters_touched; /* waiters never used yet are not in the free list */
 } cache;
 
 /* lines of capacity = desc->size_bytes / share / line size. share: slices that split the level (1 for core/cluster). */
@@ -69,8 +90,16 @@ void cache_free(cache *c);
 
 /* The slot of a line, marked as just used; CACHE_NONE when absent. */
 int32_t cache_find(cache *c, int64_t line);
+/* Where many look-ups are known ahead, the host can fetch what they will touch: first the sets of all of them, then,
+ * with the sets there, the lines that they will find or replace. Changes nothing. */
+void cache_prefetch_set(const cache *c, int64_t line);
+void cache_prefetch_line(const cache *c, int64_t line);
+static inline void cache_prefetch_mshr(const cache *c, uint32_t mshr) {
+    __builtin_prefetch(&c->mshr[mshr], 1);
+    __builtin_prefetch(&c->waiter[mshr], 1);
+}
 /* The slot to replace for this line: an empty one, else the policy's victim; CACHE_NONE when all have misses under way.
- * The slot still holds the old line: look at tag and line[] for its dirty bytes, then cache_replace. */
+ * line[slot] still describes the old line: look there for its number and dirty bytes, then cache_replace. */
 int32_t cache_victim(cache *c, int64_t line);
 void cache_replace(cache *c, int32_t slot, int64_t line);
 
@@ -88,7 +117,7 @@ int32_t cache_take_waiters(cache *c, int32_t mshr);
 void cache_release_waiters(cache *c, int32_t first);
 /* When the earliest scheduled fill happens; CACHE_UNKNOWN if none. */
 static inline int64_t cache_next_fill(const cache *c) {
-    return c->heap_count ? c->mshr[c->heap[0]].fill_time : CACHE_UNKNOWN;
+    return c->due_count ? c->due[0].time : CACHE_UNKNOWN;
 }
 
 #endif

@@ -56,6 +56,11 @@ static void satisfy(cluster *cl, const cache_waiter *w, int64_t tick) {
     give(cl, w->who, w->tag, w->mask, max64(tick, w->earliest));
 }
 
+void cluster_prefetch(const cluster *cl, const mem_response *r) {
+    if (r->core == CORE_IS_CLUSTER)
+        cache_prefetch_mshr(&cl->level.tags, r->token);
+}
+
 void cluster_deliver(cluster *cl, const mem_response *r) {
     if (r->core != CORE_IS_CLUSTER) {
         if (!core_deliver(cl->core[r->core], r))
@@ -152,7 +157,7 @@ static bool handle(cluster *cl, const mem_request *r) {
             slot = cache_victim(c, line);
             wait = slot == CACHE_NONE;
             if (!wait) {
-                n->evictions += c->tag[slot] >= 0;
+                n->evictions += c->line[slot].number >= 0;
                 cache_replace(c, slot, line);
             }
         }
@@ -179,7 +184,7 @@ static bool handle(cluster *cl, const mem_request *r) {
         const bytemask part = c->mshr[i].mask & missing;
         if (!part)
             continue;
-        n->read_pending_sectors += bytemask_count(part) / sector;
+        n->read_pending_sectors += bytemask_whole_units(part, sector);
         w.mask = (part & asked) >> shift;
         if (!w.mask)
             continue;
@@ -193,8 +198,8 @@ static bool handle(cluster *cl, const mem_request *r) {
         w.mask = (fresh & asked) >> shift;
         if (w.mask)
             cache_mshr_wait(c, mshr, w);
-        n->read_miss_sectors += bytemask_count(fresh) / sector;
-        n->fill_sectors += bytemask_count(fresh) / sector;
+        n->read_miss_sectors += bytemask_whole_units(fresh, sector);
+        n->fill_sectors += bytemask_whole_units(fresh, sector);
         n->down_read_requests++;
         n->down_read_bytes += bytemask_count(fresh);
         send_down(cl, line_address, fresh, mshr, tick);
@@ -202,22 +207,38 @@ static bool handle(cluster *cl, const mem_request *r) {
     return true;
 }
 
+/* Has the host fetch, all at once, what these requests will touch. */
+static void prefetch_requests(cluster *cl, int64_t limit, void (*prefetch)(const cache *c, int64_t line)) {
+    for (uint32_t i = 0; i < cl->cores; i++) {
+        const request_list *l = core_requests(cl->core[i]);
+        for (size_t k = l->next; k < l->count && l->item[k].time < limit; k++)
+            prefetch(&cl->level.tags, (int64_t)(l->item[k].address / cl->level.tags.line_bytes));
+    }
+}
+
 /* Handles the cores' requests that arrive before `limit`, in order of (time, core). */
 static void handle_all(cluster *cl, int64_t limit) {
+    int64_t head[MACHINE_CORES_MAX]; /* when each core's first request arrives */
+    for (uint32_t i = 0; i < cl->cores; i++) {
+        const request_list *l = core_requests(cl->core[i]);
+        head[i] = l->next < l->count ? l->item[l->next].time : TICK_NEVER;
+    }
+    prefetch_requests(cl, limit, cache_prefetch_set);
+    prefetch_requests(cl, limit, cache_prefetch_line);
     for (;;) {
-        request_list *first = NULL;
-        int64_t time = limit;
-        for (uint32_t i = 0; i < cl->cores; i++) {
-            request_list *l = core_requests(cl->core[i]);
-            if (l->next < l->count && l->item[l->next].time < time) {
-                time = l->item[l->next].time;
-                first = l;
-            }
-        }
-        if (!first || !handle(cl, &first->item[first->next]))
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < cl->cores; i++)
+            if (head[i] < head[first])
+                first = i;
+        if (head[first] >= limit)
             break;
-        if (++first->next == first->count)
-            first->next = first->count = 0;
+        request_list *l = core_requests(cl->core[first]);
+        cl->blocked = !handle(cl, &l->item[l->next]);
+        if (cl->blocked)
+            break;
+        if (++l->next == l->count)
+            l->next = l->count = 0;
+        head[first] = l->next < l->count ? l->item[l->next].time : TICK_NEVER;
     }
 }
 
@@ -229,6 +250,10 @@ void cluster_run(cluster *cl, int64_t from, int64_t to) {
             pass_on(cl, &l->item[i]);
         l->count = 0;
     } else {
+        /* A request that had to wait for an answer goes on as if it came now, so that nothing it causes comes back
+         * before the quantum that begins here is over. */
+        if (cl->blocked)
+            cl->level.port_free = max64(cl->level.port_free, cycle_to_tick(from) + cl->shared->forward_ticks);
         while (from < to) {
             const int64_t end = from + cl->window < to ? from + cl->window : to;
             for (uint32_t i = 0; i < cl->cores; i++)

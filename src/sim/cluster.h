@@ -22,6 +22,7 @@ typedef struct cluster {
     int64_t forward_ticks;   /* from here to the partition */
     int64_t window;          /* cycles that the cores may run ahead of the shared cache */
     request_list *to;        /* per partition */
+    bool blocked;            /* the first request waits for an answer from below */
     const char *fault;
 } cluster;
 
@@ -29,6 +30,8 @@ typedef struct cluster {
 status cluster_init(cluster *cl, const core_shared *shared, uint32_t id, uint32_t cores, message *m);
 void cluster_free(cluster *cl);
 
+/* Has the host fetch what delivering this answer will touch. */
+void cluster_prefetch(const cluster *cl, const mem_response *r);
 void cluster_deliver(cluster *cl, const mem_response *r);
 void cluster_run(cluster *cl, int64_t from, int64_t to);
 

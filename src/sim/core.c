@@ -17,7 +17,8 @@ typedef struct warp {
     int64_t throttle_since; /* first cycle in which a full queue refused it; TICK_NEVER */
     uint64_t blocked_before; /* what its pipe's count of blocked cycles was when it became eligible */
     uint8_t dependence_reason, throttle_reason;
-    bool seen;           /* blocked_before is set */
+    uint8_t pipe;        /* of its next instruction */
+    uint8_t scheduler, position; /* its scheduler, and where it stands there */
     bool resident, exited, at_barrier;
     uint32_t stores_queued; /* in the LSU queue */
 } warp;
@@ -28,13 +29,28 @@ typedef struct block_slot {
     uint64_t block;
 } block_slot;
 
+/* A scheduler's warps stand at positions in order of age, and sets of warps are masks of positions: the lowest bit is the
+ * oldest warp. What becomes eligible soon waits in a wheel of one mask per cycle. So the cost of a look depends on what
+ * can issue, not on how many warps wait. */
+enum { POSITIONS = MACHINE_SCHEDULER_WARPS_MAX, WHEEL_CYCLES = 64 }; /* bits of a mask */
+
 typedef struct scheduler {
-    uint32_t count;                     /* resident warps */
-    uint16_t order[MACHINE_WARPS_MAX];  /* their slots, oldest first */
+    uint64_t live;                /* positions of resident warps; the others are empty until compact() */
+    uint64_t ready[PIPE_COUNT];   /* eligible at `looked`, by the pipe they need */
+    uint32_t waiting;             /* bit p: ready[p] may not be empty */
+    uint64_t fresh;               /* of those, the ones that no look has met yet */
+    uint64_t due;                 /* to become ready with the next look, whenever that is */
+    uint64_t wheel_turns;         /* bit i: wheel[i] is not empty */
+    uint64_t wheel[WHEEL_CYCLES]; /* [cycle % WHEEL_CYCLES], for the cycles looked + 1 .. looked + WHEEL_CYCLES - 1 */
+    uint64_t later;               /* eligible at a known cycle after that */
+    int64_t later_next;           /* the first of them */
+    int64_t looked;               /* cycle of the last look */
+    int64_t next;                 /* cycle at which it has to look again */
     int64_t pipe_free[PIPE_COUNT];
-    uint64_t pipe_blocked[PIPE_COUNT];  /* cycles, also future ones, in which the pipe takes nothing */
-    int64_t next;                       /* cycle at which it has to look again */
-    uint32_t greedy;                    /* GTO: the warp that issued last; LRR: where to begin */
+    uint64_t pipe_blocked[PIPE_COUNT]; /* cycles, also future ones, in which the pipe takes nothing */
+    uint32_t greedy;              /* slot of the warp that issued last */
+    uint32_t end;                 /* positions used */
+    uint8_t slot[POSITIONS];      /* warp slot at each position */
 } scheduler;
 
 /* A load under way: what it still waits for (MSHRs of its own level; without one, bytes), and when the last came. */
@@ -60,6 +76,12 @@ typedef struct launch {
     int64_t cycle;
 } launch;
 
+typedef struct inbox_entry {
+    int64_t cycle;
+    uint32_t order;  /* of delivery; compared modulo 2^32 */
+    uint32_t answer; /* index */
+} inbox_entry;
+
 struct core {
     const core_shared *shared;
     const machine *mach;
@@ -67,8 +89,6 @@ struct core {
     uint32_t id;
 
     warp *warps;
-    int64_t *wake;      /* per warp slot: first cycle it may issue in; TICK_NEVER */
-    uint8_t *pipe;      /* per warp slot: pipe of its next instruction */
     int64_t *reg_ready; /* [slot * CORE_REGISTERS + reg] */
     uint8_t *reg_reason;
     uint32_t slots;
@@ -99,18 +119,57 @@ struct core {
 
     int64_t shared_free; /* cycle */
 
-    mem_response *inbox; /* heap by (cycle, order) */
-    uint64_t *inbox_order;
-    size_t inbox_count, inbox_capacity, inbox_order_capacity;
-    uint64_t inbox_next;
+    inbox_entry *inbox; /* heap by (cycle, order) */
+    size_t inbox_count, inbox_capacity;
+    uint32_t inbox_next;
+    mem_response *answer; /* what the entries stand for; a free one's token is the next free one, as answer_free */
+    size_t answer_count, answer_capacity;
+    uint32_t answer_free; /* index + 1; 0 = none */
 
     request_list out;
     int64_t *finished;
     size_t finished_count, finished_capacity;
     core_counters count;
+    int64_t now; /* cycle of the last event */
     int64_t end;
     const char *fault;
 };
+
+static stall_reason reason_of(uint8_t op) {
+    switch (op) {
+    case OP_LOAD:
+        return STALL_LONG_SCOREBOARD;
+    case OP_SHARED_LOAD:
+    case OP_SFU:
+        return STALL_SHORT_SCOREBOARD;
+    case OP_CONST_LOAD:
+        return STALL_IMC_MISS;
+    default:
+        return STALL_WAIT;
+    }
+}
+
+status core_decode(const machine *mach, const kernel *k, core_inst **out, message *m) {
+    core_inst *code = mem_zero(k->code_count, sizeof *code);
+    *out = code;
+    if (!code)
+        return fail(m, ERR_MEMORY, "not enough memory for %u instructions", k->code_count);
+    for (uint32_t i = 0; i < k->code_count; i++) {
+        const ir_inst *inst = &k->code[i];
+        const op_timing *timing = &mach->core.op[inst->op];
+        code[i] = (core_inst){.latency_cycles = timing->latency_cycles,
+                              .interval_cycles = timing->interval_cycles,
+                              .op = inst->op,
+                              .pipe = (uint8_t)timing->pipe,
+                              .dst = inst->dst,
+                              .reason = (uint8_t)reason_of(inst->op)};
+        const uint8_t regs[4] = {inst->dst, inst->src[0], inst->src[1], inst->src[2]};
+        for (int r = 0; r < 4; r++)
+            if (regs[r])
+                code[i].reg[code[i].reg_count++] = regs[r];
+    }
+    return OK;
+}
 
 /* Tokens: MSHR number of the first level; without one, the tracker; for stores nothing is needed. */
 
@@ -120,6 +179,9 @@ status core_new(const core_shared *shared, uint32_t id, core **out, message *m) 
     *out = c;
     if (!c)
         return fail(m, ERR_MEMORY, "not enough memory for a core");
+    if (mach->core.max_warps > mach->core.schedulers * POSITIONS)
+        return fail(m, ERR_INPUT, "%u warps are too many for %u schedulers: the engine follows %d each",
+                    mach->core.max_warps, mach->core.schedulers, POSITIONS);
     c->shared = shared;
     c->mach = mach;
     c->k = shared->k;
@@ -127,8 +189,6 @@ status core_new(const core_shared *shared, uint32_t id, core **out, message *m) 
     c->slots = mach->core.max_warps;
     c->tracker_count = c->slots * 64;
     c->warps = mem_zero(c->slots, sizeof *c->warps);
-    c->wake = mem_zero(c->slots, sizeof *c->wake);
-    c->pipe = mem_zero(c->slots, sizeof *c->pipe);
     c->reg_ready = mem_zero((size_t)c->slots * CORE_REGISTERS, sizeof *c->reg_ready);
     c->reg_reason = mem_zero((size_t)c->slots * CORE_REGISTERS, sizeof *c->reg_reason);
     c->blocks = mem_zero(shared->resident_blocks, sizeof *c->blocks);
@@ -136,13 +196,11 @@ status core_new(const core_shared *shared, uint32_t id, core **out, message *m) 
     c->schedulers = mem_zero(mach->core.schedulers, sizeof *c->schedulers);
     c->queue = mem_zero(mach->lsu.queue, sizeof *c->queue);
     c->trackers = mem_zero(c->tracker_count, sizeof *c->trackers);
-    if (!c->warps || !c->wake || !c->pipe || !c->reg_ready || !c->reg_reason || !c->blocks || !c->launches ||
+    if (!c->warps || !c->reg_ready || !c->reg_reason || !c->blocks || !c->launches ||
         !c->schedulers || !c->queue || !c->trackers)
         return fail(m, ERR_MEMORY, "not enough memory for a core of %u warps", c->slots);
-    for (uint32_t i = 0; i < c->slots; i++)
-        c->wake[i] = TICK_NEVER;
     for (uint32_t i = 0; i < mach->core.schedulers; i++)
-        c->schedulers[i] = (scheduler){.next = TICK_NEVER, .greedy = i};
+        c->schedulers[i] = (scheduler){.next = TICK_NEVER, .later_next = TICK_NEVER, .looked = -1, .greedy = i};
     for (uint32_t i = 0; i < c->tracker_count; i++)
         c->trackers[i].next_free = i + 1 < c->tracker_count ? (int32_t)i + 1 : CACHE_NONE;
     coalescer_init(&c->coal, mach);
@@ -158,8 +216,6 @@ void core_free(core *c) {
     if (!c)
         return;
     mem_free(c->warps);
-    mem_free(c->wake);
-    mem_free(c->pipe);
     mem_free(c->reg_ready);
     mem_free(c->reg_reason);
     mem_free(c->blocks);
@@ -169,7 +225,7 @@ void core_free(core *c) {
     mem_free(c->trackers);
     cache_free(&c->level);
     mem_free(c->inbox);
-    mem_free(c->inbox_order);
+    mem_free(c->answer);
     mem_free(c->out.item);
     mem_free(c->finished);
     mem_free(c);
@@ -184,89 +240,178 @@ static int64_t min64(int64_t a, int64_t b) {
 
 /* --- inbox: answers in order of time ------------------------------------------------------------------------------- */
 
-static bool inbox_before(const core *c, size_t a, size_t b) {
-    return c->inbox[a].cycle != c->inbox[b].cycle ? c->inbox[a].cycle < c->inbox[b].cycle
-                                                  : c->inbox_order[a] < c->inbox_order[b];
+static bool inbox_before(const inbox_entry *a, const inbox_entry *b) {
+    return a->cycle != b->cycle ? a->cycle < b->cycle : (int32_t)(a->order - b->order) < 0;
 }
 
-static void inbox_swap(core *c, size_t a, size_t b) {
-    const mem_response r = c->inbox[a];
-    const uint64_t o = c->inbox_order[a];
-    c->inbox[a] = c->inbox[b];
-    c->inbox_order[a] = c->inbox_order[b];
-    c->inbox[b] = r;
-    c->inbox_order[b] = o;
+/* Keeps the answer; *id: which. False: not enough memory. */
+static bool answer_keep(core *c, const mem_response *r, uint32_t *id) {
+    if (c->answer_free) {
+        *id = c->answer_free - 1;
+        c->answer_free = c->answer[*id].token;
+    } else {
+        if (!mem_reserve((void **)&c->answer, &c->answer_capacity, c->answer_count + 1, sizeof *c->answer))
+            return false;
+        *id = (uint32_t)c->answer_count++;
+    }
+    c->answer[*id] = *r;
+    return true;
 }
 
 bool core_deliver(core *c, const mem_response *r) {
+    inbox_entry e = {.cycle = r->cycle, .order = c->inbox_next++};
     if (!mem_reserve((void **)&c->inbox, &c->inbox_capacity, c->inbox_count + 1, sizeof *c->inbox) ||
-        !mem_reserve((void **)&c->inbox_order, &c->inbox_order_capacity, c->inbox_count + 1, sizeof *c->inbox_order))
+        !answer_keep(c, r, &e.answer))
         return false;
+    if (c->shared->has_level && !r->write)
+        cache_prefetch_mshr(&c->level, r->token);
     size_t i = c->inbox_count++;
-    c->inbox[i] = *r;
-    c->inbox_order[i] = c->inbox_next++;
-    while (i > 0 && inbox_before(c, i, (i - 1) / 2)) {
-        inbox_swap(c, i, (i - 1) / 2);
-        i = (i - 1) / 2;
-    }
+    for (; i > 0 && inbox_before(&e, &c->inbox[(i - 1) / 2]); i = (i - 1) / 2)
+        c->inbox[i] = c->inbox[(i - 1) / 2];
+    c->inbox[i] = e;
     return true;
 }
 
 static mem_response inbox_pop(core *c) {
-    const mem_response first = c->inbox[0];
+    const uint32_t id = c->inbox[0].answer;
+    const mem_response first = c->answer[id];
+    c->answer[id].token = c->answer_free;
+    c->answer_free = id + 1;
     const size_t n = --c->inbox_count;
-    c->inbox[0] = c->inbox[n];
-    c->inbox_order[0] = c->inbox_order[n];
-    for (size_t i = 0;;) {
-        size_t child = 2 * i + 1;
-        if (child >= n)
-            break;
-        if (child + 1 < n && inbox_before(c, child + 1, child))
+    const inbox_entry moved = c->inbox[n];
+    size_t i = 0;
+    for (size_t child = 1; child < n; child = 2 * i + 1) {
+        if (child + 1 < n && inbox_before(&c->inbox[child + 1], &c->inbox[child]))
             child++;
-        if (!inbox_before(c, child, i))
+        if (!inbox_before(&c->inbox[child], &moved))
             break;
-        inbox_swap(c, i, child);
+        c->inbox[i] = c->inbox[child];
         i = child;
     }
+    c->inbox[i] = moved;
     return first;
 }
 
 /* --- warps --------------------------------------------------------------------------------------------------------- */
 
-static scheduler *scheduler_of(core *c, uint32_t slot) {
-    return &c->schedulers[slot % c->mach->core.schedulers];
+static scheduler *scheduler_of(core *c, const warp *w) {
+    return &c->schedulers[w->scheduler];
 }
 
-static void wake_scheduler(core *c, uint32_t slot, int64_t cycle) {
-    scheduler *s = scheduler_of(c, slot);
+/* The warp at this position becomes eligible at `cycle`. */
+static void schedule(scheduler *s, uint32_t position, int64_t cycle) {
+    const uint64_t bit = UINT64_C(1) << position;
+    if (cycle <= s->looked) {
+        s->due |= bit;
+    } else if (cycle - s->looked < WHEEL_CYCLES) {
+        const uint32_t i = (uint32_t)cycle % WHEEL_CYCLES;
+        s->wheel[i] |= bit;
+        s->wheel_turns |= UINT64_C(1) << i;
+    } else {
+        s->later |= bit;
+        s->later_next = min64(s->later_next, cycle);
+    }
     s->next = min64(s->next, cycle);
 }
 
-static pipe_id pipe_of_op(const core *c, uint8_t op) {
-    return c->mach->core.op[op].pipe;
+/* The cycle of the wheel's first turn; TICK_NEVER. */
+static int64_t next_turn(const scheduler *s) {
+    if (!s->wheel_turns)
+        return TICK_NEVER;
+    const uint32_t first = (uint32_t)(s->looked + 1) % WHEEL_CYCLES;
+    const uint64_t turns = s->wheel_turns >> first | s->wheel_turns << (-first % WHEEL_CYCLES);
+    return s->looked + 1 + __builtin_ctzll(turns);
+}
+
+/* Goes on to cycle t: whoever has become eligible by then is ready, and fresh. */
+static void look_at(core *c, scheduler *s, int64_t t) {
+    uint64_t due = s->due;
+    for (int64_t turn = next_turn(s); turn <= t; turn = next_turn(s)) {
+        const uint32_t i = (uint32_t)turn % WHEEL_CYCLES;
+        due |= s->wheel[i];
+        s->wheel[i] = 0;
+        s->wheel_turns &= ~(UINT64_C(1) << i);
+    }
+    if (s->later_next <= t) {
+        s->later_next = TICK_NEVER;
+        for (uint64_t left = s->later; left; left &= left - 1) {
+            const uint64_t bit = left & -left;
+            const int64_t cycle = c->warps[s->slot[__builtin_ctzll(left)]].dependence;
+            if (cycle > t) {
+                s->later_next = min64(s->later_next, cycle);
+                continue;
+            }
+            s->later &= ~bit;
+            due |= bit;
+        }
+    }
+    s->due = 0;
+    s->looked = t;
+    s->fresh = due;
+    for (; due; due &= due - 1) {
+        const uint8_t pipe = c->warps[s->slot[__builtin_ctzll(due)]].pipe;
+        s->ready[pipe] |= due & -due;
+        s->waiting |= 1u << pipe;
+    }
+}
+
+/* Moves the bits of mask that are in `live` together, at the low end and in order. */
+static uint64_t squeeze(uint64_t mask, uint64_t live) {
+    uint64_t out = 0;
+    for (; mask; mask &= mask - 1)
+        out |= UINT64_C(1) << __builtin_popcountll(live & ((mask & -mask) - 1));
+    return out;
+}
+
+/* Closes the gaps that ended warps have left. */
+static void compact(core *c, scheduler *s) {
+    const uint64_t live = s->live;
+    for (int p = 0; p < PIPE_COUNT; p++)
+        s->ready[p] = squeeze(s->ready[p], live);
+    for (uint32_t i = 0; i < WHEEL_CYCLES; i++)
+        s->wheel[i] = squeeze(s->wheel[i], live);
+    s->fresh = squeeze(s->fresh, live);
+    s->due = squeeze(s->due, live);
+    s->later = squeeze(s->later, live);
+    s->live = squeeze(live, live);
+    s->end = 0;
+    for (uint64_t left = live; left; left &= left - 1) {
+        const uint8_t slot = s->slot[__builtin_ctzll(left)];
+        c->warps[slot].position = (uint8_t)s->end;
+        s->slot[s->end++] = slot;
+    }
+}
+
+/* A new warp, the youngest of its scheduler. */
+static void enter(core *c, uint32_t slot) {
+    warp *w = &c->warps[slot];
+    w->scheduler = (uint8_t)(slot % c->mach->core.schedulers);
+    scheduler *s = scheduler_of(c, w);
+    if (s->end == POSITIONS)
+        compact(c, s);
+    w->position = (uint8_t)s->end;
+    s->live |= UINT64_C(1) << s->end;
+    s->slot[s->end++] = (uint8_t)slot;
 }
 
 /* Works out when the warp's next instruction may issue: not before `earliest` (with its reason), nor before its
  * registers are there. */
 static void find_wake(core *c, uint32_t slot, int64_t earliest, stall_reason reason) {
     warp *w = &c->warps[slot];
-    const ir_inst *inst = &c->k->code[w->pc];
+    const core_inst *inst = &c->shared->code[w->pc];
     const int64_t *ready = c->reg_ready + (size_t)slot * CORE_REGISTERS;
-    const uint8_t *why = c->reg_reason + (size_t)slot * CORE_REGISTERS;
-    const uint8_t regs[4] = {inst->dst, inst->src[0], inst->src[1], inst->src[2]};
-    w->dependence = earliest;
-    w->dependence_reason = (uint8_t)reason;
-    for (int i = 0; i < 4; i++) /* register 0 is always ready */
-        if (ready[regs[i]] > w->dependence) {
-            w->dependence = ready[regs[i]];
-            w->dependence_reason = why[regs[i]];
+    uint32_t last = 0; /* the register that is ready last; register 0 always is */
+    for (uint32_t i = 0; i < inst->reg_count; i++)
+        if (ready[inst->reg[i]] > earliest) {
+            last = inst->reg[i];
+            earliest = ready[last];
         }
-    w->seen = false;
+    w->dependence = earliest;
+    w->dependence_reason = last ? c->reg_reason[(size_t)slot * CORE_REGISTERS + last] : (uint8_t)reason;
     w->throttle_since = TICK_NEVER;
-    c->pipe[slot] = (uint8_t)pipe_of_op(c, inst->op);
-    c->wake[slot] = w->dependence;
-    if (w->dependence != TICK_NEVER)
-        wake_scheduler(c, slot, w->dependence);
+    w->pipe = inst->pipe;
+    if (earliest != TICK_NEVER)
+        schedule(scheduler_of(c, w), w->position, earliest);
 }
 
 uint32_t core_room(const core *c) {
@@ -304,8 +449,7 @@ static void start_block(core *c, const launch *l) {
                                 .gap_start = l->cycle,
                                 .resident = true};
         memset(c->reg_ready + (size_t)slot * CORE_REGISTERS, 0, CORE_REGISTERS * sizeof *c->reg_ready);
-        scheduler *s = scheduler_of(c, slot);
-        s->order[s->count++] = (uint16_t)slot;
+        enter(c, slot);
         find_wake(c, slot, l->cycle, STALL_WAIT);
         c->count.warps++;
     }
@@ -317,13 +461,7 @@ static void release_warp(core *c, uint32_t slot, int64_t cycle) {
     c->count.stall_cycles[STALL_DRAIN] += (uint64_t)(cycle - w->gap_start);
     c->count.resident_cycles += (uint64_t)(cycle - w->start);
     w->resident = false;
-    c->wake[slot] = TICK_NEVER;
-    scheduler *s = scheduler_of(c, slot);
-    uint32_t i = 0;
-    while (s->order[i] != slot)
-        i++;
-    memmove(s->order + i, s->order + i + 1, (s->count - i - 1) * sizeof *s->order);
-    s->count--;
+    scheduler_of(c, w)->live &= ~(UINT64_C(1) << w->position);
     block_slot *b = &c->blocks[w->block_slot];
     if (--b->warps_left == 0) {
         b->resident = false;
@@ -374,7 +512,7 @@ static void tracker_answer(core *c, int32_t id, uint32_t parts, int64_t cycle) {
     t->next_free = c->tracker_free;
     c->tracker_free = id;
     warp *w = &c->warps[slot];
-    if (c->wake[slot] == TICK_NEVER && w->resident && !w->exited && !w->at_barrier && w->dependence == TICK_NEVER)
+    if (w->dependence == TICK_NEVER && w->resident && !w->exited && !w->at_barrier)
         find_wake(c, slot, w->gap_start, STALL_WAIT);
 }
 
@@ -431,13 +569,13 @@ static bool load_lookup(core *c, const transaction *x, int32_t track, int64_t cy
             slot = cache_victim(l, line);
             if (slot == CACHE_NONE)
                 return false;
-            n->evictions += l->tag[slot] >= 0;
+            n->evictions += l->line[slot].number >= 0;
             cache_replace(l, slot, line);
         }
         const cache_waiter w = {.who = (uint32_t)track, .mask = missing};
         for (int32_t i = l->line[slot].mshr; joins && i != CACHE_NONE; i = l->mshr[i].next)
             if (l->mshr[i].mask & missing) {
-                n->read_pending_sectors += bytemask_count(l->mshr[i].mask & missing) / sector;
+                n->read_pending_sectors += bytemask_whole_units(l->mshr[i].mask & missing, sector);
                 cache_mshr_wait(l, i, w);
                 t->left++;
                 joins--;
@@ -446,16 +584,16 @@ static bool load_lookup(core *c, const transaction *x, int32_t track, int64_t cy
             const int32_t mshr = cache_mshr_new(l, slot, line, fresh);
             cache_mshr_wait(l, mshr, w);
             t->left++;
-            n->read_miss_sectors += bytemask_count(fresh) / sector;
-            n->fill_sectors += bytemask_count(fresh) / sector;
+            n->read_miss_sectors += bytemask_whole_units(fresh, sector);
+            n->fill_sectors += bytemask_whole_units(fresh, sector);
             n->down_read_requests++;
             n->down_read_bytes += bytemask_count(fresh);
             send(c, x->line, fresh, (uint32_t)mshr, false, cycle);
         }
     }
     n->read_requests++;
-    n->read_sectors += bytemask_count(need) / sector;
-    n->read_hit_sectors += bytemask_count(hit) / sector;
+    n->read_sectors += bytemask_whole_units(need, sector);
+    n->read_hit_sectors += bytemask_whole_units(hit, sector);
     if (hit)
         t->ready = max64(t->ready, cycle + l->desc->latency_cycles);
     return true;
@@ -631,20 +769,6 @@ static void set_register(core *c, uint32_t slot, uint8_t reg, int64_t ready, sta
     c->reg_reason[(size_t)slot * CORE_REGISTERS + reg] = (uint8_t)why;
 }
 
-static stall_reason reason_of(uint8_t op) {
-    switch (op) {
-    case OP_LOAD:
-        return STALL_LONG_SCOREBOARD;
-    case OP_SHARED_LOAD:
-    case OP_SFU:
-        return STALL_SHORT_SCOREBOARD;
-    case OP_CONST_LOAD:
-        return STALL_IMC_MISS;
-    default:
-        return STALL_WAIT;
-    }
-}
-
 /* Puts a global access into the LSU queue, which has room. */
 static void issue_memory(core *c, uint32_t slot, const ir_inst *inst, int64_t t) {
     warp *w = &c->warps[slot];
@@ -697,7 +821,7 @@ static void issue_shared(core *c, uint32_t slot, const ir_inst *inst, int64_t t)
 }
 
 /* True when the queue in front of the unit that the instruction needs has no room. */
-static bool refused(core *c, warp *w, const ir_inst *inst, int64_t t) {
+static bool refused(core *c, warp *w, const core_inst *inst, int64_t t) {
     stall_reason reason = STALL_LG_THROTTLE;
     if (inst->op == OP_LOAD || inst->op == OP_STORE) {
         if (c->queue_count < c->mach->lsu.queue)
@@ -720,13 +844,12 @@ static bool refused(core *c, warp *w, const ir_inst *inst, int64_t t) {
 /* Issues the next instruction of this warp at t and works out what comes after it. */
 static void issue(core *c, scheduler *s, uint32_t slot, int64_t t) {
     warp *w = &c->warps[slot];
-    const ir_inst *inst = &c->k->code[w->pc];
-    const op_timing *timing = &c->mach->core.op[inst->op];
-    const pipe_id pipe = (pipe_id)c->pipe[slot];
+    const core_inst *inst = &c->shared->code[w->pc];
+    const pipe_id pipe = (pipe_id)inst->pipe;
     account(c, s, w, pipe, t);
-    s->pipe_free[pipe] = t + timing->interval_cycles;
-    s->pipe_blocked[pipe] += timing->interval_cycles - 1;
-    c->count.pipe_cycles[pipe] += timing->interval_cycles;
+    s->pipe_free[pipe] = t + inst->interval_cycles;
+    s->pipe_blocked[pipe] += inst->interval_cycles - 1;
+    c->count.pipe_cycles[pipe] += inst->interval_cycles;
     c->count.instructions[inst->op]++;
     int64_t earliest = t + 1;
     stall_reason reason = STALL_WAIT;
@@ -734,39 +857,39 @@ static void issue(core *c, scheduler *s, uint32_t slot, int64_t t) {
     switch (inst->op) {
     case OP_LOAD:
     case OP_STORE:
-        issue_memory(c, slot, inst, t);
+        issue_memory(c, slot, &c->k->code[w->pc], t);
         break;
     case OP_SHARED_LOAD:
     case OP_SHARED_STORE:
-        issue_shared(c, slot, inst, t);
+        issue_shared(c, slot, &c->k->code[w->pc], t);
         break;
-    case OP_BRANCH:
-        earliest = t + timing->latency_cycles;
+    case OP_BRANCH: {
+        const ir_inst *branch = &c->k->code[w->pc];
+        earliest = t + inst->latency_cycles;
         reason = STALL_BRANCH_RESOLVING;
-        if (inst->access != IR_NONE) {
-            if (!address_mask(c->k, &c->k->accesses[inst->access], &w->place))
+        if (branch->access != IR_NONE) {
+            if (!address_mask(c->k, &c->k->accesses[branch->access], &w->place))
                 next = c->k->code_count - 1; /* its EXIT */
-        } else if (inst->loop != IR_NONE) {
-            const ir_loop *l = &c->k->loops[inst->loop];
+        } else if (branch->loop != IR_NONE) {
+            const ir_loop *l = &c->k->loops[branch->loop];
             if (++w->place.loop[l->depth] < l->trips)
                 next = l->first;
             else
                 w->place.loop[l->depth] = 0;
         }
         break;
+    }
     case OP_BARRIER: {
         block_slot *b = &c->blocks[w->block_slot];
         w->pc = next;
         w->at_barrier = true;
         w->dependence = TICK_NEVER;
-        c->wake[slot] = TICK_NEVER;
         b->at_barrier++;
         barrier_arrive(c, b, t);
         return;
     }
     case OP_EXIT: {
         w->exited = true;
-        c->wake[slot] = TICK_NEVER;
         w->dependence = TICK_NEVER;
         block_slot *b = &c->blocks[w->block_slot];
         if (w->stores_queued == 0)
@@ -776,7 +899,7 @@ static void issue(core *c, scheduler *s, uint32_t slot, int64_t t) {
         return;
     }
     default:
-        set_register(c, slot, inst->dst, t + timing->latency_cycles, reason_of(inst->op));
+        set_register(c, slot, inst->dst, t + inst->latency_cycles, (stall_reason)inst->reason);
     }
     w->pc = next;
     find_wake(c, slot, earliest, reason);
@@ -791,70 +914,67 @@ static void note_eligible(const scheduler *s, warp *w, pipe_id pipe, int64_t t) 
     const int64_t until = min64(t, free);
     const uint64_t since = until > from ? (uint64_t)(until - from) : 0;
     w->blocked_before = s->pipe_blocked[pipe] - future - since;
-    w->seen = true;
 }
 
+/* The warps that come before all others: the one that issued last, or, in a loose round robin, all behind it. */
+static uint64_t preferred(const core *c, const scheduler *s) {
+    const warp *w = &c->warps[s->greedy];
+    if (c->mach->core.policy == WARP_GTO)
+        return w->resident ? UINT64_C(1) << w->position : 0;
+    const uint64_t last = w->resident ? UINT64_C(1) << w->position : s->live & -s->live;
+    return ~(last | (last - 1));
+}
+
+/* One look at cycle t: issues what the policy picks among the ready warps whose pipe is free. */
 static void scheduler_run(core *c, scheduler *s, int64_t t) {
     const uint32_t width = c->mach->core.issue_width;
-    const bool gto = c->mach->core.policy == WARP_GTO;
-    uint32_t issued = 0;
-    int64_t next = TICK_NEVER;
-    /* A warp that exits leaves the list while we walk it, so walk a copy. */
-    uint16_t order[MACHINE_WARPS_MAX];
-    const uint32_t n = s->count;
-    uint32_t k = 0;
-    if (gto) {
-        if (n && c->wake[s->greedy] <= t)
-            order[k++] = (uint16_t)s->greedy;
-        for (uint32_t i = 0; i < n; i++) {
-            const uint32_t slot = s->order[i];
-            const int64_t wake = c->wake[slot];
-            if (wake > t)
-                next = min64(next, wake);
-            else if (k == 0 || slot != order[0])
-                order[k++] = (uint16_t)slot;
-        }
-    } else {
-        uint32_t begin = 0;
-        while (begin < n && s->order[begin] != s->greedy)
-            begin++;
-        for (uint32_t i = 0; i < n; i++) {
-            const uint32_t slot = s->order[(begin + 1 + i) % n];
-            if (c->wake[slot] > t)
-                next = min64(next, c->wake[slot]);
-            else
-                order[k++] = (uint16_t)slot;
-        }
+    const uint64_t first = preferred(c, s);
+    look_at(c, s, t);
+    uint64_t look = s->fresh;
+    for (uint32_t left = s->waiting; left; left &= left - 1) {
+        const int p = __builtin_ctz(left);
+        if (s->pipe_free[p] <= t)
+            look |= s->ready[p];
     }
-    s->next = TICK_NEVER; /* issue() and releases below lower it again */
-    for (uint32_t i = 0; i < k; i++) {
-        const uint32_t slot = order[i];
+    uint32_t issued = 0;
+    bool again = false; /* in the next cycle */
+    while (look) {
+        const uint64_t choice = look & first ? look & first : look;
+        const uint64_t bit = choice & -choice;
+        look &= ~bit;
+        const uint32_t slot = s->slot[__builtin_ctzll(bit)];
         warp *w = &c->warps[slot];
-        const pipe_id pipe = (pipe_id)c->pipe[slot];
-        if (!w->seen)
+        const pipe_id pipe = (pipe_id)w->pipe;
+        if (s->fresh & bit)
             note_eligible(s, w, pipe, t);
-        if (s->pipe_free[pipe] > t) {
-            next = min64(next, s->pipe_free[pipe]);
+        if (s->pipe_free[pipe] > t)
             continue;
-        }
         if (issued == width) {
-            next = min64(next, t + 1);
+            again = true;
+            look &= s->fresh;
             continue;
         }
-        const ir_inst *inst = &c->k->code[w->pc];
+        const core_inst *inst = &c->shared->code[w->pc];
         if (refused(c, w, inst, t)) {
-            if (inst->op == OP_SHARED_LOAD || inst->op == OP_SHARED_STORE)
-                next = min64(next, t + 1);
+            again |= inst->op == OP_SHARED_LOAD || inst->op == OP_SHARED_STORE;
             continue;
         }
+        s->ready[pipe] &= ~bit;
         issue(c, s, slot, t);
         issued++;
         s->greedy = slot;
+        look &= ~s->ready[pipe] | s->fresh; /* the pipe is taken */
     }
     if (issued)
         c->count.scheduler_active_cycles++;
-    /* What issue() asked for cannot be earlier than the next cycle. */
-    s->next = max64(min64(s->next, next), t + 1);
+    s->next = again || s->due ? t + 1 : min64(next_turn(s), s->later_next);
+    for (uint32_t left = s->waiting; left; left &= left - 1) {
+        const int p = __builtin_ctz(left);
+        if (!s->ready[p])
+            s->waiting &= ~(1u << p);
+        else if (s->pipe_free[p] > t)
+            s->next = min64(s->next, s->pipe_free[p]);
+    }
 }
 
 /* --- the core ------------------------------------------------------------------------------------------------------ */
@@ -876,6 +996,11 @@ void core_run(core *c, int64_t to) {
         const int64_t t = core_next_event(c);
         if (t >= to || c->fault)
             return;
+        if (t < c->now) {
+            c->fault = "an answer reached a core in its past";
+            return;
+        }
+        c->now = t;
         while (c->inbox_count && c->inbox[0].cycle <= t) {
             const mem_response r = inbox_pop(c);
             take_response(c, &r, t);

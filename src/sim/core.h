@@ -28,10 +28,22 @@ typedef struct core_counters {
 
 typedef struct core core;
 
+/* What issuing an instruction needs of it and of its timing, together. */
+typedef struct core_inst {
+    uint32_t latency_cycles, interval_cycles;
+    uint8_t op, pipe, dst;
+    uint8_t reason;        /* stall_reason of those that wait for its result */
+    uint8_t reg_count, reg[4]; /* registers that have to be ready: dst, then src; no zeros */
+} core_inst;
+
+/* k->code[] for this machine; mem_free it. */
+status core_decode(const machine *mach, const kernel *k, core_inst **code, message *m);
+
 /* What all cores of a run share, read-only. */
 typedef struct core_shared {
     const machine *mach;
     const kernel *k;
+    const core_inst *code;   /* core_decode of k */
     bool lane_loop;
     uint32_t warps_per_block, resident_blocks;
     bool has_level;          /* mach->level[0] is the core's own */

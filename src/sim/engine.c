@@ -63,6 +63,7 @@ static status engine_init(engine *e, const machine *mach, const kernel *k, const
     e->options = o;
     TRY(check_registers(k, m));
     TRY(occupancy(mach, k, &e->occupancy, m));
+    TRY(core_decode(mach, k, &e->code, m));
     const int32_t level = cluster_level(mach);
     const uint32_t width = level >= 0 ? mach->core.per_cluster : 1;
     e->core_count = mach->core.count;
@@ -70,6 +71,7 @@ static status engine_init(engine *e, const machine *mach, const kernel *k, const
     e->shared = (core_shared){
         .mach = mach,
         .k = k,
+        .code = e->code,
         .lane_loop = o->lane_loop,
         .warps_per_block = (k->block_threads + mach->core.warp_width - 1) / mach->core.warp_width,
         .resident_blocks = e->occupancy.blocks,
@@ -107,6 +109,7 @@ static void engine_free(engine *e) {
     mem_free(e->clusters);
     mem_free(e->partitions);
     mem_free(e->finish);
+    mem_free(e->code);
 }
 
 /* --- blocks -------------------------------------------------------------------------------------------------------- */
@@ -213,6 +216,15 @@ static void merge_down(merge_item *heap, uint32_t n, uint32_t i) {
     heap[i] = moved;
 }
 
+/* The requests of a quantum go to as many sets of the caches, more than the host keeps near: fetch them all at once. */
+static void prefetch_requests(const engine *e, uint32_t p, int64_t limit, bool lines) {
+    for (uint32_t i = 0; i < e->cluster_count; i++) {
+        const request_list *l = &e->clusters[i].to[p];
+        for (size_t k = l->next; k < l->count && l->item[k].time < limit; k++)
+            partition_prefetch(&e->partitions[p], &l->item[k], lines);
+    }
+}
+
 /* A hot spot counts when it lasts: windows of about WINDOW_CYCLES cycles, in whole quanta. */
 static int64_t window_quanta(const engine *e) {
     return (WINDOW_CYCLES + e->quantum - 1) / e->quantum;
@@ -226,6 +238,8 @@ static bool window_ends(const engine *e) {
 static void run_partition(engine *e, uint32_t p, int64_t limit) {
     merge_item heap[MACHINE_CORES_MAX];
     uint32_t n = 0;
+    prefetch_requests(e, p, limit, false);
+    prefetch_requests(e, p, limit, true);
     for (uint32_t i = 0; i < e->cluster_count; i++) {
         const request_list *l = &e->clusters[i].to[p];
         if (l->next < l->count && l->item[l->next].time < limit)
@@ -254,6 +268,11 @@ static void run_partition(engine *e, uint32_t p, int64_t limit) {
 
 static void run_cluster(engine *e, uint32_t i, int64_t from, int64_t to) {
     cluster *cl = &e->clusters[i];
+    for (uint32_t p = 0; p < e->mach->channels; p++) {
+        response_list *l = &e->partitions[p].out[i];
+        for (size_t k = 0; k < l->count; k++)
+            cluster_prefetch(cl, &l->item[k]);
+    }
     for (uint32_t p = 0; p < e->mach->channels; p++) {
         response_list *l = &e->partitions[p].out[i];
         for (size_t k = 0; k < l->count; k++)

@@ -10,6 +10,7 @@ typedef struct engine {
     const machine *mach;
     const kernel *k;
     const sim_options *options;
+    core_inst *code;
     core_shared shared;
     occupancy_result occupancy;
     cluster *clusters;

@@ -13,20 +13,6 @@ static int64_t max64(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-bool request_list_push(request_list *l, const mem_request *r) {
-    if (!mem_reserve((void **)&l->item, &l->capacity, l->count + 1, sizeof *l->item))
-        return false;
-    l->item[l->count++] = *r;
-    return true;
-}
-
-bool response_list_push(response_list *l, const mem_response *r) {
-    if (!mem_reserve((void **)&l->item, &l->capacity, l->count + 1, sizeof *l->item))
-        return false;
-    l->item[l->count++] = *r;
-    return true;
-}
-
 static uint32_t first_device_level(const machine *mach) {
     uint32_t l = 0;
     while (l < mach->level_count && mach->level[l].scope != SCOPE_DEVICE)
@@ -232,7 +218,7 @@ static int64_t allocate(partition *p, uint32_t l, uint32_t s_id, int64_t line, i
     while ((*slot = cache_victim(c, line)) == CACHE_NONE)
         tick = wait_for_fill(p, s, tick);
     cache_line *old = &c->line[*slot];
-    if (c->tag[*slot] < 0) {
+    if (old->number < 0) {
         n->cold_allocations++;
     } else {
         n->evictions++;
@@ -245,7 +231,7 @@ static int64_t allocate(partition *p, uint32_t l, uint32_t s_id, int64_t line, i
             n->down_write_requests++;
             n->down_write_bytes += bytemask_count(dirty);
             /* slice-local line back to the channel-local address */
-            const uint64_t line_in_channel = (uint64_t)c->tag[*slot] * p->slices[l] + s_id;
+            const uint64_t line_in_channel = (uint64_t)old->number * p->slices[l] + s_id;
             const int64_t taken = level_write(p, l + 1, line_in_channel * c->line_bytes, dirty,
                                               tick + p->forward[l + 1]);
             tick = max64(tick, taken - p->forward[l + 1]);
@@ -314,7 +300,7 @@ static int64_t miss(partition *p, uint32_t l, uint32_t s_id, int32_t slot, int64
         const bytemask part = c->mshr[i].mask & need;
         need &= ~part;
         if (w && part) {
-            n->read_pending_sectors += bytemask_count(part) / sector;
+            n->read_pending_sectors += bytemask_whole_units(part, sector);
             cache_waiter joined = *w;
             joined.mask = (part & asked) >> w->shift;
             if (joined.mask)
@@ -325,7 +311,7 @@ static int64_t miss(partition *p, uint32_t l, uint32_t s_id, int32_t slot, int64
     if (!need)
         return tick;
     if (w)
-        n->read_miss_sectors += bytemask_count(need) / sector;
+        n->read_miss_sectors += bytemask_whole_units(need, sector);
     int32_t mshr = CACHE_NONE;
     while ((mshr = cache_mshr_new(c, slot, line, need)) == CACHE_NONE) {
         n->mshr_full_events++;
@@ -352,13 +338,13 @@ static void level_read(partition *p, uint32_t l, uint64_t local, cache_waiter w,
     const uint32_t sector = c->desc->sector_bytes;
     const bytemask asked = w.mask << w.shift;
     const bytemask need = bytemask_round(asked, sector);
-    const uint32_t sectors = bytemask_count(need) / sector;
+    const uint32_t sectors = bytemask_whole_units(need, sector);
     n->read_requests++;
     n->read_sectors += sectors;
     tick = take_port(p, l, s, sectors * sector, tick);
     int32_t slot = cache_find(c, line);
     const bytemask missing = slot == CACHE_NONE ? need : bytemask_round(need & ~c->line[slot].present, sector);
-    n->read_hit_sectors += sectors - bytemask_count(missing) / sector;
+    n->read_hit_sectors += sectors - bytemask_whole_units(missing, sector);
     w.earliest = tick;
     /* What is present answers at once, every missing part when it comes. */
     if (asked & ~missing) {
@@ -392,7 +378,7 @@ static int64_t level_write(partition *p, uint32_t l, uint64_t local, bytemask ma
     const uint32_t sector = c->desc->sector_bytes;
     mask <<= offset;
     const bytemask whole = bytemask_round(mask, sector);
-    const uint32_t sectors = bytemask_count(whole) / sector;
+    const uint32_t sectors = bytemask_whole_units(whole, sector);
     n->write_requests++;
     n->write_sectors += sectors;
     tick = take_port(p, l, s, sectors * sector, tick);
@@ -442,6 +428,16 @@ static void direct_read(partition *p, uint64_t local, cache_waiter w) {
         p->failed = true;
 }
 
+void partition_prefetch(const partition *p, const mem_request *r, bool lines) {
+    const uint64_t local = local_address(p->mach, r->address);
+    for (uint32_t l = 0; l < p->levels; l++) {
+        uint32_t s = 0, offset = 0;
+        int64_t line = 0;
+        locate(p, l, local, &s, &line, &offset);
+        (lines ? cache_prefetch_line : cache_prefetch_set)(&p->slice[l][s].tags, line);
+    }
+}
+
 void partition_request(partition *p, uint32_t cluster, const mem_request *r) {
     partition_advance(p, r->time);
     const uint64_t local = local_address(p->mach, r->address);
@@ -450,7 +446,9 @@ void partition_request(partition *p, uint32_t cluster, const mem_request *r) {
         const int64_t taken = level_write(p, 0, local, r->mask, r->time);
         if (taken > p->last_write)
             p->last_write = taken;
-        answer(p, source, r->token, r->mask, taken + p->backward[0], true);
+        /* A DRAM latency counts one burst, also for stores that end there: no answer beats the round trip. */
+        const int64_t way_back = p->backward[0] + (p->levels ? 0 : p->dram.burst);
+        answer(p, source, r->token, r->mask, taken + way_back, true);
         return;
     }
     const cache_waiter w = {.who = source, .tag = r->token, .mask = r->mask, .earliest = r->time};

@@ -8,6 +8,7 @@
 #ifndef COALIGN_SIM_PARTITION_H
 #define COALIGN_SIM_PARTITION_H
 
+#include "base/mem.h"
 #include "base/status.h"
 #include "machine/machine.h"
 #include "sim/bytemask.h"
@@ -44,8 +45,20 @@ typedef struct response_list {
     size_t count, capacity;
 } response_list;
 
-bool request_list_push(request_list *l, const mem_request *r);
-bool response_list_push(response_list *l, const mem_response *r);
+/* False: not enough memory. */
+static inline bool request_list_push(request_list *l, const mem_request *r) {
+    if (l->count == l->capacity && !mem_reserve((void **)&l->item, &l->capacity, l->count + 1, sizeof *l->item))
+        return false;
+    l->item[l->count++] = *r;
+    return true;
+}
+
+static inline bool response_list_push(response_list *l, const mem_response *r) {
+    if (l->count == l->capacity && !mem_reserve((void **)&l->item, &l->capacity, l->count + 1, sizeof *l->item))
+        return false;
+    l->item[l->count++] = *r;
+    return true;
+}
 
 typedef struct slice {
     cache tags;
@@ -83,6 +96,8 @@ void partition_free(partition *p);
 /* Which partition an address belongs to. */
 uint32_t partition_of(const machine *mach, uint64_t address);
 
+/* Where the requests to come are known: has the host fetch what this one will touch, in two steps (cache.h). */
+void partition_prefetch(const partition *p, const mem_request *r, bool lines);
 /* Handles one request; r->time is not before that of the last one. */
 void partition_request(partition *p, uint32_t cluster, const mem_request *r);
 /* Lets DRAM and fills go on up to `tick` (exclusive). */

@@ -115,6 +115,10 @@ rejects "did you mean 'view'?" run "$work/typo.cfg"
 rejects "missing.cfg: cannot be opened" run "$work/missing.cfg"
 rejects "$work: is a directory" run "$work"
 rejects "/proc/self/mem: cannot be read" run /proc/self/mem
+if [ "$(id -u)" -ne 0 ]; then # root may read anything
+    cp "$work/small.cfg" "$work/locked.cfg" && chmod 000 "$work/locked.cfg"
+    rejects "locked.cfg: cannot be opened: Permission denied" run "$work/locked.cfg"
+fi
 rejects "did you mean 'rx7900xt'?" run -m rx7900xtt "$work/small.cfg"
 rejects "-D cases.rows.srted=true" run -D cases.rows.srted=true "$work/small.cfg"
 rejects "--shape '[8'" plan --shape '[8'
@@ -267,6 +271,30 @@ field() {
                                         NR == row + 1 { print at ? $at : "no such column" }' "$work/out"
 }
 is() { [ "$(field "$1" "$2")" = "$3" ]; }
+
+# ---- sampling: a machine so small that its rate is steady early
+cat >"$work/sampled.cfg" <<'CFG'
+machine = "v100";
+machine_overrides = ("core.count=2", "core.per_cluster=1", "levels.L2.size=192 KiB");
+cases = ( { name = "rows"; dataset = "[512][1025]i32"; view = "slice_2d"; strategy = "general"; } );
+CFG
+run run --threads 1 "$work/sampled.cfg" -q
+check "sampled: says so" out_has "of the blocks were simulated"
+check "sampled: 95 % confidence interval" grep -Eq 'Predicted: [0-9.]+ us \(95 % CI: \[[0-9.]+, [0-9.]+\]\)' "$work/out"
+run run --threads 1 "$work/sampled.cfg" -q --format csv
+check "sampled: not all blocks" [ "$(field simulated_blocks 1)" -lt "$(field launch__grid_size 1)" ]
+check "sampled: counts are scaled to the whole" is launch__grid_size 1 2048
+sampled=$(field predicted_us 1)
+cp "$work/out" "$work/sampled.csv"
+run run --threads 2 "$work/sampled.cfg" -q --format csv
+check "sampled: the same bits on two threads" same "$work/out" "$work/sampled.csv"
+run run --threads 1 "$work/sampled.cfg" -q --format csv --exact
+check "--exact: all blocks" is simulated_blocks 1 2048
+check "--exact: no interval" is predicted_ci95_low_us 1 n/a
+check "sampled: within 2 % of exact" awk -v a="$sampled" -v b="$(field predicted_us 1)" \
+    'BEGIN { exit !(a > 0.98 * b && a < 1.02 * b) }'
+run run --threads 1 "$work/sampled.cfg" -q --exact
+check "--exact: says nothing of sampling" [ -z "$(grep -i -e sampled -e 'CI: \[' "$work/out")" ]
 
 # ---- shapes that broke other programs, end to end
 cat >"$work/odd.cfg" <<'CFG'

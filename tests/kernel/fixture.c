@@ -17,10 +17,22 @@ machine fixture_machine(void) {
                             .shared_granule_bytes = 128};
     /* 43 + 40 r instructions, less exit test, load, store and EXIT. */
     isa_mix general64 = {.count = {[OP_INT] = 29, [OP_IMUL] = 1, [OP_BRANCH] = 8, [OP_CONST_LOAD] = 1}, .ilp = 3};
-    isa_mix dim64 = {.count = {[OP_INT] = 23, [OP_IMUL] = 7, [OP_IMUL_HI] = 2, [OP_IMUL_WIDE] = 2, [OP_CONVERT] = 2,
-                               [OP_SFU] = 1, [OP_BRANCH] = 3}, .ilp = 2};
-    isa_mix slow64 = {.count = {[OP_INT] = 71, [OP_IMUL] = 15, [OP_IMUL_HI] = 9, [OP_IMUL_WIDE] = 9, [OP_CONVERT] = 2,
-                                [OP_SFU] = 1, [OP_BRANCH] = 9}, .ilp = 2};
+    isa_mix dim64 = {.count = {[OP_INT] = 23,
+                               [OP_IMUL] = 7,
+                               [OP_IMUL_HI] = 2,
+                               [OP_IMUL_WIDE] = 2,
+                               [OP_CONVERT] = 2,
+                               [OP_SFU] = 1,
+                               [OP_BRANCH] = 3},
+                     .ilp = 2};
+    isa_mix slow64 = {.count = {[OP_INT] = 71,
+                                [OP_IMUL] = 15,
+                                [OP_IMUL_HI] = 9,
+                                [OP_IMUL_WIDE] = 9,
+                                [OP_CONVERT] = 2,
+                                [OP_SFU] = 1,
+                                [OP_BRANCH] = 9},
+                      .ilp = 2};
     /* 40 for rank 1 and 68 for rank 2; 24 and 31 for ranks 2 and 3; 13; 139 and 281. */
     isa_mix general32 = {.count = {[OP_INT] = 5, [OP_IMUL_WIDE] = 2, [OP_CONST_LOAD] = 1}, .ilp = 2};
     isa_mix dim32 = {.count = {[OP_INT] = 18, [OP_IMUL] = 5, [OP_IMUL_HI] = 2, [OP_CONVERT] = 2, [OP_SFU] = 1},
@@ -35,10 +47,10 @@ machine fixture_machine(void) {
     mach.isa[ISA_GENERAL32_DIM] = dim32;
     mach.isa[ISA_INVARIANT] = invariant;
     mach.isa[ISA_INVARIANT_DIM] = dim_invariant;
-    mach.isa[ISA_TILE32] = (isa_mix){.count = {[OP_INT] = 59, [OP_IMUL] = 23, [OP_IMUL_WIDE] = 16, [OP_BRANCH] = 7},
-                                     .ilp = 4};
-    mach.isa[ISA_TILE64] = (isa_mix){.count = {[OP_INT] = 157, [OP_IMUL] = 39, [OP_IMUL_WIDE] = 23, [OP_BRANCH] = 28},
-                                     .ilp = 4};
+    mach.isa[ISA_TILE32] =
+        (isa_mix){.count = {[OP_INT] = 59, [OP_IMUL] = 23, [OP_IMUL_WIDE] = 16, [OP_BRANCH] = 7}, .ilp = 4};
+    mach.isa[ISA_TILE64] =
+        (isa_mix){.count = {[OP_INT] = 157, [OP_IMUL] = 39, [OP_IMUL_WIDE] = 23, [OP_BRANCH] = 28}, .ilp = 4};
     mach.isa[ISA_LOOP] = (isa_mix){.count = {[OP_INT] = 2}, .ilp = 1};
     return mach;
 }
@@ -108,9 +120,13 @@ copy_desc fixture_transpose(prng *g, uint32_t element_bytes, int64_t batches, in
         inner = rows;
         outer = columns;
     }
-    *row_major = (lmad){.offset = fixture_between(g, 0, 9), .rank = 3, .size = {batches, outer, inner},
+    *row_major = (lmad){.offset = fixture_between(g, 0, 9),
+                        .rank = 3,
+                        .size = {batches, outer, inner},
                         .stride = {outer * inner + (gaps ? fixture_between(g, 0, 7) : 0), inner, 1}};
-    *other = (lmad){.offset = fixture_between(g, 0, 9), .rank = 3, .size = {batches, outer, inner},
+    *other = (lmad){.offset = fixture_between(g, 0, 9),
+                    .rank = 3,
+                    .size = {batches, outer, inner},
                     .stride = {outer * inner + (gaps ? fixture_between(g, 0, 7) : 0), 1, outer}};
     return c;
 }

@@ -35,7 +35,10 @@ static void add_random_terms(prng *g, kernel *k, uint32_t *first, uint32_t *coun
 
 static void add_random_access(prng *g, kernel *k) {
     message m;
-    ir_access a = {.space = SPACE_GLOBAL, .bytes = 4, .base = some_signed(g, 40), .first_bound = k->bound_count,
+    ir_access a = {.space = SPACE_GLOBAL,
+                   .bytes = 4,
+                   .base = some_signed(g, 40),
+                   .first_bound = k->bound_count,
                    .bounds = (uint32_t)prng_below(g, 4)};
     for (uint32_t i = 0; i < a.bounds; i++) {
         ir_bound b;
@@ -167,10 +170,10 @@ typedef struct tail {
 
 Test(address, linear_bounds_cut_warps) {
     static const tail cases[] = {
-        {1, 0, 32, 32, 0xffffffff},          {1, 0, 1, 32, 0x1},     {1, 0, 0, 32, 0},
-        {1, 100, 107, 32, 0x7f},             {-1, 10, 7, 32, 0xfffffff0}, {7, 0, 15, 32, 0x7},
-        {0, 5, 5, 32, 0},                    {0, 4, 5, 7, 0x7f},     {1, 0, 63, 64, 0x7fffffffffffffff},
-        {1, 0, 64, 64, UINT64_MAX},          {-3, 0, -3, 5, 0x1c},   {1, INT64_MAX - 40, INT64_MAX - 30, 32, 0x3ff},
+        {1, 0, 32, 32, 0xffffffff}, {1, 0, 1, 32, 0x1},          {1, 0, 0, 32, 0},
+        {1, 100, 107, 32, 0x7f},    {-1, 10, 7, 32, 0xfffffff0}, {7, 0, 15, 32, 0x7},
+        {0, 5, 5, 32, 0},           {0, 4, 5, 7, 0x7f},          {1, 0, 63, 64, 0x7fffffffffffffff},
+        {1, 0, 64, 64, UINT64_MAX}, {-3, 0, -3, 5, 0x1c},        {1, INT64_MAX - 40, INT64_MAX - 30, 32, 0x3ff},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         message m;

@@ -101,9 +101,12 @@ Test(copy_code, grids_and_shared_memory_as_futhark) {
         uint64_t blocks;
         uint32_t threads, shared;
     } cases[] = {
-        {COPY_TRANSPOSE_DEFAULT, 2000, 1000, 32 * 63, 128, 4224},  {COPY_TRANSPOSE_LARGE, 33, 32, 2, 128, 4224},
-        {COPY_TRANSPOSE_UNPADDED, 32, 33, 2, 128, 4224},           {COPY_TRANSPOSE_LOW_WIDTH, 100, 4, 2, 256, 4224},
-        {COPY_TRANSPOSE_LOW_HEIGHT, 3, 1000, 13, 256, 4224},       {COPY_TRANSPOSE_SMALL, 7, 8, 1, 256, 0},
+        {COPY_TRANSPOSE_DEFAULT, 2000, 1000, 32 * 63, 128, 4224},
+        {COPY_TRANSPOSE_LARGE, 33, 32, 2, 128, 4224},
+        {COPY_TRANSPOSE_UNPADDED, 32, 33, 2, 128, 4224},
+        {COPY_TRANSPOSE_LOW_WIDTH, 100, 4, 2, 256, 4224},
+        {COPY_TRANSPOSE_LOW_HEIGHT, 3, 1000, 13, 256, 4224},
+        {COPY_TRANSPOSE_SMALL, 7, 8, 1, 256, 0},
         {COPY_TRANSPOSE_NAIVE, 100, 100, 40, 256, 0},
     };
     machine mach = fixture_machine();
@@ -174,10 +177,10 @@ Test(copy_code, transactions_of_known_copies) {
         {16777216 / 64, 4, 3, 4, -1, true, 64, {2097152, 8388608}, {2097152, 8388608}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        copy_desc c = fixture_2d(cases[i].n, cases[i].m, cases[i].m, 1, cases[i].src_offset, cases[i].src0,
-                                 cases[i].src1);
-        kernel k = built(&c, (copy_options){.strategy = COPY_GENERAL, .elements_per_thread = 1,
-                                            .sorted = cases[i].sorted});
+        copy_desc c =
+            fixture_2d(cases[i].n, cases[i].m, cases[i].m, 1, cases[i].src_offset, cases[i].src0, cases[i].src1);
+        kernel k =
+            built(&c, (copy_options){.strategy = COPY_GENERAL, .elements_per_thread = 1, .sorted = cases[i].sorted});
         traffic got[2];
         count_traffic(&k, got);
         cr_expect_eq(got[0].lines * cases[i].scale, cases[i].load.lines, "case %zu: %llu load lines", i,
@@ -242,8 +245,10 @@ Test(copy_code, fastest_dimension) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         copy_desc c = fixture_2d(8192, 8192, 8192, 1, cases[i].src_offset, cases[i].src0, cases[i].src1);
-        kernel k = built(&c, (copy_options){.strategy = COPY_GENERAL, .elements_per_thread = 1,
-                                            .sorted = cases[i].sorted, .signed_sort = cases[i].with_sign});
+        kernel k = built(&c, (copy_options){.strategy = COPY_GENERAL,
+                                            .elements_per_thread = 1,
+                                            .sorted = cases[i].sorted,
+                                            .signed_sort = cases[i].with_sign});
         warp_place p = {.width = 32};
         warp_access load, store;
         address_warp(&k, &k.accesses[0], &p, false, &load);

@@ -38,57 +38,177 @@ static kernel sample(void) {
 }
 
 typedef void breakage(kernel *k);
-static void no_end(kernel *k) { k->code_count--; }
-static void early_exit(kernel *k) { k->code[1].op = OP_EXIT; }
-static void no_class(kernel *k) { k->code[1].op = OP_CLASS_COUNT; }
-static void no_code(kernel *k) { k->code_count = 0; }
-static void no_threads(kernel *k) { k->block_threads = 0; }
-static void no_registers(kernel *k) { k->registers = 0; }
-static void endless_name(kernel *k) { memset(k->name, 'x', sizeof k->name); }
-static void no_access(kernel *k) { k->code[2].access = IR_NONE; }
-static void wrong_access(kernel *k) { k->code[2].access = 3; }
-static void access_of_arithmetic(kernel *k) { k->code[1].access = 0; }
-static void load_to_nothing(kernel *k) { k->code[2].dst = 0; }
-static void store_of_nothing(kernel *k) { k->code[3].src[0] = 0; }
-static void store_to_register(kernel *k) { k->code[3].dst = 3; }
-static void wrong_space(kernel *k) { k->accesses[0].space = SPACE_SHARED; }
-static void no_space(kernel *k) { k->accesses[0].space = (ir_space)3; }
-static void odd_width(kernel *k) { k->accesses[1].bytes = 12; }
-static void no_width(kernel *k) { k->accesses[1].bytes = 0; }
-static void terms_past_end(kernel *k) { k->accesses[0].terms = 3; }
-static void terms_wrap(kernel *k) { k->accesses[0].first_term = UINT32_MAX; }
-static void bounds_past_end(kernel *k) { k->accesses[0].first_bound = 1; }
-static void bound_terms_past_end(kernel *k) { k->bounds[0].terms = 3; }
-static void bound_counts_loop(kernel *k) { k->bounds[0].terms = 2; }
-static void test_of_nothing(kernel *k) { k->accesses[2].bounds = 0; }
-static void wrong_index(kernel *k) { k->terms[1].index = 2; }
-static void div_zero(kernel *k) { k->terms[0].div = 0; }
-static void div_huge(kernel *k) { k->terms[0].div = UINT64_MAX; }
-static void mod_huge(kernel *k) { k->terms[1].mod = UINT64_MAX; }
-static void index_overflow(kernel *k) { k->indices[0].per_block = INT64_MAX / 4; }
-static void term_overflow(kernel *k) { k->terms[0].mul = INT64_MAX / 100; }
-static void modulo_overflow(kernel *k) { k->terms[1].mul = INT64_MAX / 50; }
-static void sum_overflow(kernel *k) { k->accesses[0].base = INT64_MAX - 1000; }
-static void loop_counter_outside(kernel *k) { k->accesses[2].terms = 2; }
-static void wrong_loop(kernel *k) { k->code[4].loop = 2; }
-static void loops_swapped(kernel *k) { k->code[4].loop = 0; }
-static void loop_of_arithmetic(kernel *k) { k->code[1].loop = 0; }
-static void loop_and_test(kernel *k) { k->code[4].access = 2; }
-static void no_turns(kernel *k) { k->loops[0].trips = 0; }
-static void backwards(kernel *k) { k->loops[1].first = 5; }
-static void loop_past_end(kernel *k) { k->loops[0].last = 7; }
-static void overlap(kernel *k) { k->loops[1].first = 0; }
-static void wrong_depth(kernel *k) { k->loops[1].depth = 0; }
-static void deep(kernel *k) { k->loops[1].depth = IR_LOOPS_MAX; }
+static void no_end(kernel *k) {
+    k->code_count--;
+}
+static void early_exit(kernel *k) {
+    k->code[1].op = OP_EXIT;
+}
+static void no_class(kernel *k) {
+    k->code[1].op = OP_CLASS_COUNT;
+}
+static void no_code(kernel *k) {
+    k->code_count = 0;
+}
+static void no_threads(kernel *k) {
+    k->block_threads = 0;
+}
+static void no_registers(kernel *k) {
+    k->registers = 0;
+}
+static void endless_name(kernel *k) {
+    memset(k->name, 'x', sizeof k->name);
+}
+static void no_access(kernel *k) {
+    k->code[2].access = IR_NONE;
+}
+static void wrong_access(kernel *k) {
+    k->code[2].access = 3;
+}
+static void access_of_arithmetic(kernel *k) {
+    k->code[1].access = 0;
+}
+static void load_to_nothing(kernel *k) {
+    k->code[2].dst = 0;
+}
+static void store_of_nothing(kernel *k) {
+    k->code[3].src[0] = 0;
+}
+static void store_to_register(kernel *k) {
+    k->code[3].dst = 3;
+}
+static void wrong_space(kernel *k) {
+    k->accesses[0].space = SPACE_SHARED;
+}
+static void no_space(kernel *k) {
+    k->accesses[0].space = (ir_space)3;
+}
+static void odd_width(kernel *k) {
+    k->accesses[1].bytes = 12;
+}
+static void no_width(kernel *k) {
+    k->accesses[1].bytes = 0;
+}
+static void terms_past_end(kernel *k) {
+    k->accesses[0].terms = 3;
+}
+static void terms_wrap(kernel *k) {
+    k->accesses[0].first_term = UINT32_MAX;
+}
+static void bounds_past_end(kernel *k) {
+    k->accesses[0].first_bound = 1;
+}
+static void bound_terms_past_end(kernel *k) {
+    k->bounds[0].terms = 3;
+}
+static void bound_counts_loop(kernel *k) {
+    k->bounds[0].terms = 2;
+}
+static void test_of_nothing(kernel *k) {
+    k->accesses[2].bounds = 0;
+}
+static void wrong_index(kernel *k) {
+    k->terms[1].index = 2;
+}
+static void div_zero(kernel *k) {
+    k->terms[0].div = 0;
+}
+static void div_huge(kernel *k) {
+    k->terms[0].div = UINT64_MAX;
+}
+static void mod_huge(kernel *k) {
+    k->terms[1].mod = UINT64_MAX;
+}
+static void index_overflow(kernel *k) {
+    k->indices[0].per_block = INT64_MAX / 4;
+}
+static void term_overflow(kernel *k) {
+    k->terms[0].mul = INT64_MAX / 100;
+}
+static void modulo_overflow(kernel *k) {
+    k->terms[1].mul = INT64_MAX / 50;
+}
+static void sum_overflow(kernel *k) {
+    k->accesses[0].base = INT64_MAX - 1000;
+}
+static void loop_counter_outside(kernel *k) {
+    k->accesses[2].terms = 2;
+}
+static void wrong_loop(kernel *k) {
+    k->code[4].loop = 2;
+}
+static void loops_swapped(kernel *k) {
+    k->code[4].loop = 0;
+}
+static void loop_of_arithmetic(kernel *k) {
+    k->code[1].loop = 0;
+}
+static void loop_and_test(kernel *k) {
+    k->code[4].access = 2;
+}
+static void no_turns(kernel *k) {
+    k->loops[0].trips = 0;
+}
+static void backwards(kernel *k) {
+    k->loops[1].first = 5;
+}
+static void loop_past_end(kernel *k) {
+    k->loops[0].last = 7;
+}
+static void overlap(kernel *k) {
+    k->loops[1].first = 0;
+}
+static void wrong_depth(kernel *k) {
+    k->loops[1].depth = 0;
+}
+static void deep(kernel *k) {
+    k->loops[1].depth = IR_LOOPS_MAX;
+}
 
 Test(ir, check_finds_every_fault) {
     static breakage *const faults[] = {
-        no_end, early_exit, no_class, no_code, no_threads, no_registers, endless_name, no_access, wrong_access,
-        access_of_arithmetic, load_to_nothing, store_of_nothing, store_to_register, wrong_space, no_space, odd_width,
-        no_width, terms_past_end, terms_wrap, bounds_past_end, bound_terms_past_end, bound_counts_loop,
-        test_of_nothing, wrong_index, div_zero, div_huge, mod_huge, index_overflow, term_overflow, modulo_overflow,
-        sum_overflow, loop_counter_outside, wrong_loop, loops_swapped, loop_of_arithmetic, loop_and_test, no_turns,
-        backwards, loop_past_end, overlap, wrong_depth, deep,
+        no_end,
+        early_exit,
+        no_class,
+        no_code,
+        no_threads,
+        no_registers,
+        endless_name,
+        no_access,
+        wrong_access,
+        access_of_arithmetic,
+        load_to_nothing,
+        store_of_nothing,
+        store_to_register,
+        wrong_space,
+        no_space,
+        odd_width,
+        no_width,
+        terms_past_end,
+        terms_wrap,
+        bounds_past_end,
+        bound_terms_past_end,
+        bound_counts_loop,
+        test_of_nothing,
+        wrong_index,
+        div_zero,
+        div_huge,
+        mod_huge,
+        index_overflow,
+        term_overflow,
+        modulo_overflow,
+        sum_overflow,
+        loop_counter_outside,
+        wrong_loop,
+        loops_swapped,
+        loop_of_arithmetic,
+        loop_and_test,
+        no_turns,
+        backwards,
+        loop_past_end,
+        overlap,
+        wrong_depth,
+        deep,
     };
     message m;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -121,10 +241,18 @@ Test(ir, interpreter_runs_loops_and_exit_tests) {
     kernel_free(&k);
 }
 
-static void short_memory(kernel *k) { k->accesses[0].base -= 4; }
-static void far_memory(kernel *k) { k->accesses[1].base = INT64_MIN / 2; }
-static void arithmetic_data(kernel *k) { k->code[3].src[0] = 1; }
-static void other_width(kernel *k) { k->accesses[1].bytes = 2; }
+static void short_memory(kernel *k) {
+    k->accesses[0].base -= 4;
+}
+static void far_memory(kernel *k) {
+    k->accesses[1].base = INT64_MIN / 2;
+}
+static void arithmetic_data(kernel *k) {
+    k->code[3].src[0] = 1;
+}
+static void other_width(kernel *k) {
+    k->accesses[1].bytes = 2;
+}
 static void past_shared(kernel *k) {
     k->code[3].op = OP_SHARED_STORE;
     k->accesses[1].space = SPACE_SHARED;
@@ -161,7 +289,8 @@ Test(ir, out_of_memory) {
             kernel_free(&k);
             if (got != ERR_MEMORY) {
                 cr_expect(got == OK || s == COPY_TRANSPOSE_SMALL || s == COPY_TRANSPOSE_LOW_WIDTH ||
-                          s == COPY_TRANSPOSE_LOW_HEIGHT, "%s", m.text);
+                              s == COPY_TRANSPOSE_LOW_HEIGHT,
+                          "%s", m.text);
                 cr_expect(n > 5 || got != OK);
                 break;
             }

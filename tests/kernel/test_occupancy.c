@@ -21,8 +21,8 @@ Test(occupancy, known_answers) {
     };
     machine mach = fixture_machine();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kernel k = {.block_threads = cases[i].threads, .registers = cases[i].registers,
-                    .shared_bytes = cases[i].shared};
+        kernel k = {
+            .block_threads = cases[i].threads, .registers = cases[i].registers, .shared_bytes = cases[i].shared};
         occupancy_result r;
         message m;
         cr_assert_eq(occupancy(&mach, &k, &r, &m), OK, "case %zu: %s", i, m.text);

@@ -6,8 +6,8 @@
 #include <criterion/criterion.h>
 
 typedef struct place {
-    int64_t x, y;  /* column and row of the source, or row and column of the destination */
-    int64_t tile;  /* element of shared memory */
+    int64_t x, y; /* column and row of the source, or row and column of the destination */
+    int64_t tile; /* element of shared memory */
 } place;
 
 typedef struct shape {

@@ -223,7 +223,7 @@ Test(cache, fills_settle_in_time) {
 /* A failing allocation is an error that can be cleaned up after. */
 Test(cache, out_of_memory) {
     const cache_level desc = level_of(4, 4, REPLACE_LRU);
-    for (size_t n = 1; n <= 7; n++) {
+    for (size_t n = 1; n <= 5; n++) {
         cache c;
         message m = {{0}};
         mem_fail_after(n);

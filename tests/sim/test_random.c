@@ -52,7 +52,7 @@ static machine random_machine(prng *g) {
     core->schedulers = 1u << prng_below(g, 3);
     core->issue_width = pick(g, 1, 2);
     core->policy = (warp_policy)pick(g, WARP_GTO, WARP_LRR);
-    core->max_warps = 64 + core->schedulers * pick(g, 0, 3);
+    core->max_warps = core->schedulers == 1 ? 64 : 64 + core->schedulers * pick(g, 0, 3);
     core->max_blocks = pick(g, 1, 8);
     core->block_launch_cycles = prng_below(g, 2) ? 0 : pick(g, 60, 200);
     core->dispatch_blocks_per_kilocycle = prng_below(g, 2) ? 0 : pick(g, 5, 2000);
