@@ -25,7 +25,7 @@ static int grow(intern_table *t) {
     if (t->count * 2 < t->slots)
         return 1;
     intern_table larger = {.slots = t->slots ? t->slots * 2 : 64};
-    larger.slot = mem_zero(larger.slots, sizeof *larger.slot);
+    larger.slot = mem_zero(larger.slots, sizeof(interned *));
     if (!larger.slot)
         return 0;
     for (size_t i = 0; i < t->slots; i++)
@@ -42,8 +42,9 @@ interned *intern(intern_table *t, const char *text, size_t length) {
         return NULL;
     uint64_t hash = hash_of(text, length);
     interned **slot = find(t, text, length, hash);
-    if (*slot)
-        return *slot;
+    interned *known = *slot;
+    if (known)
+        return known;
     interned *e = arena_alloc(&t->memory, sizeof *e);
     char *copy = arena_alloc(&t->memory, length + 1);
     if (!e || !copy)

@@ -187,10 +187,9 @@ static uint64_t line_below(const linear *line, uint32_t more, int64_t limit) {
         return lanes(more + 1);
     if (first >= limit && last >= limit)
         return 0;
-    if (step > 0) /* first < limit <= last: lanes below ceil((limit - first) / step) */
+    if (first < limit) /* <= last, so step > 0: lanes below ceil((limit - first) / step) */
         return lanes((uint32_t)(((uint64_t)limit - (uint64_t)first - 1) / (uint64_t)step + 1));
-    /* last < limit <= first: lanes from floor((first - limit) / -step) + 1 on */
-    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): the ends differ, so step is not 0 */
+    /* last < limit <= first, so step < 0: lanes from floor((first - limit) / -step) + 1 on */
     uint64_t above = ((uint64_t)first - (uint64_t)limit) / -(uint64_t)step + 1;
     return lanes(more + 1) & ~lanes((uint32_t)above);
 }

@@ -46,7 +46,7 @@ body_expr *body_new_expr(body *b, body_expr_kind kind, body_type type, uint32_t 
         return NULL;
     *e = (body_expr){.kind = kind, .type = type, .at = at, .height = 1, .args = args};
     if (args) {
-        e->arg = arena_alloc(&b->memory, args * sizeof *e->arg);
+        e->arg = arena_alloc(&b->memory, args * sizeof(body_expr *));
         if (!e->arg)
             return NULL;
     }

@@ -17,14 +17,15 @@ static void *take(copier *c, size_t size) {
 }
 
 static const char *copy_name(copier *c, const char *name) {
-    char *text = take(c, strlen(name) + 1);
-    return text ? strcpy(text, name) : NULL;
+    size_t size = strlen(name) + 1;
+    char *text = take(c, size);
+    return text ? memcpy(text, name, size) : NULL;
 }
 
 static body_expr *copy_expr(copier *c, const body_expr *e);
 
 static body_expr **copy_exprs(copier *c, body_expr *const *e, uint32_t count) {
-    body_expr **list = count ? take(c, count * sizeof *list) : NULL;
+    body_expr **list = count ? take(c, count * sizeof(body_expr *)) : NULL;
     for (uint32_t i = 0; list && i < count; i++)
         list[i] = copy_expr(c, e[i]);
     return list;

@@ -57,7 +57,7 @@ static void show_line(const lexer *l, body_place at, char *out, size_t size) {
     snprintf(out, size, "\n%5d | %s\n      | %s^", at.line, text, blanks);
 }
 
-status lex_fail(const lexer *l, body_place at, const char *format, ...) {
+void lex_report(const lexer *l, body_place at, const char *format, ...) {
     char shown[2 * SHOWN_MAX + 64], what[MESSAGE_MAX - sizeof shown];
     show_line(l, at, shown, sizeof shown);
     va_list args;
@@ -66,18 +66,15 @@ status lex_fail(const lexer *l, body_place at, const char *format, ...) {
     va_end(args);
     /* The file's name is what gives way in a long message. */
     int room = (int)(sizeof what - strlen(what)) - 32;
-    return fail(l->m, ERR_INPUT, "%.*s:%d:%d: %s%s", room > 0 ? room : 0, l->file, at.line, at.column, what, shown);
+    fail(l->m, ERR_INPUT, "%.*s:%d:%d: %s%s", room > 0 ? room : 0, l->file, at.line, at.column, what, shown);
 }
 
-status lex_fail_expected(const lexer *l, const char *expected) {
+void lex_report_expected(const lexer *l, const char *expected) {
     const token *t = &l->current;
     if (t->kind == TOKEN_END)
-        return lex_fail(l, t->at, "expected %s, found the end of the text", expected);
-    return lex_fail(l, t->at, "expected %s, found '%.*s'", expected, (int)(t->length < 80 ? t->length : 80), t->text);
-}
-
-status lex_fail_memory(const lexer *l) {
-    return fail(l->m, ERR_MEMORY, "not enough memory to read the loop body");
+        lex_report(l, t->at, "expected %s, found the end of the text", expected);
+    else
+        lex_report(l, t->at, "expected %s, found '%.*s'", expected, (int)(t->length < 80 ? t->length : 80), t->text);
 }
 
 /* ---- tokens ------------------------------------------------------------------------------------------------------ */

@@ -39,10 +39,16 @@ status lex_accept(lexer *l, const char *text, bool *found);
 /* Goes past it, or fails. `after`: what it belongs to, for the message; may be NULL. */
 status lex_expect(lexer *l, const char *text, const char *after);
 
-/* ERR_INPUT with the place, the line of the text and a caret. */
-status lex_fail(const lexer *l, body_place at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Fills the message with the place, what is wrong there, the line of the text and a caret. */
+void lex_report(const lexer *l, body_place at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same, as an expression that is ERR_INPUT. */
+#define lex_fail(...) (lex_report(__VA_ARGS__), ERR_INPUT)
 /* "expected ..., found ..." at the current token. */
-status lex_fail_expected(const lexer *l, const char *expected);
-status lex_fail_memory(const lexer *l);
+void lex_report_expected(const lexer *l, const char *expected);
+#define lex_fail_expected(l, expected) (lex_report_expected(l, expected), ERR_INPUT)
+static inline status lex_fail_memory(const lexer *l) {
+    fail(l->m, ERR_MEMORY, "not enough memory to read the loop body");
+    return ERR_MEMORY;
+}
 
 #endif

@@ -65,7 +65,7 @@ static status add_param(parser *p, symbol *s, body_type type) {
     body *b = p->b;
     void *list = b->param;
     body_param *param = arena_alloc(&b->memory, sizeof *param);
-    if (!param || !mem_reserve(&list, &b->param_capacity, b->params + 1, sizeof *b->param))
+    if (!param || !mem_reserve(&list, &b->param_capacity, b->params + 1, sizeof(body_param *)))
         return lex_fail_memory(&p->lex);
     b->param = list;
     *param = (body_param){.at = s->at, .type = type, .id = b->params};
@@ -158,7 +158,7 @@ static status strides(parser *p, body_array *a) {
 
 /* The elements from the lowest to the highest that a subscript in range reaches. */
 static status span(parser *p, body_array *a, body_place at) {
-    int64_t lowest = a->offset, highest = a->offset, bytes = 0;
+    int64_t lowest = a->offset, highest = lowest, bytes = 0;
     bool fits = true;
     for (uint32_t d = 0; d < a->rank; d++) {
         int64_t reach = 0;
@@ -181,7 +181,7 @@ static status array_declaration(parser *p, ir_space space, body_type type) {
     TRY(declare(p, SYMBOL_ARRAY, &s));
     void *list = b->array;
     body_array *a = arena_alloc(&b->memory, sizeof *a);
-    if (!a || !mem_reserve(&list, &b->array_capacity, b->arrays + 1, sizeof *b->array))
+    if (!a || !mem_reserve(&list, &b->array_capacity, b->arrays + 1, sizeof(body_array *)))
         return lex_fail_memory(&p->lex);
     b->array = list;
     *a = (body_array){.at = at, .type = type, .space = space, .id = b->arrays};

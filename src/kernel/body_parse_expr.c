@@ -124,7 +124,7 @@ static status operation(parser *p, body_expr_kind kind, body_place at, body_expr
                         body_expr **out) {
     TRY(new_expr(p, kind, TYPE_I32, operands, at, out));
     body_expr *e = *out;
-    memcpy(e->arg, operand, operands * sizeof *e->arg);
+    memcpy(e->arg, operand, operands * sizeof(body_expr *));
     TRY(set_height(p, e));
     /* The condition of a select, and the two sides of && and ||, do not meet. */
     uint32_t first = kind == EXPR_SELECT;
@@ -226,10 +226,10 @@ status parse_subscripts(parser *p, const body_array *array, body_place at, body_
                         array->rank == 1 ? "" : "s", count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
     *subscript = NULL;
     if (count) {
-        *subscript = arena_alloc(&p->b->memory, count * sizeof **subscript);
+        *subscript = arena_alloc(&p->b->memory, count * sizeof(body_expr *));
         if (!*subscript)
             return lex_fail_memory(&p->lex);
-        memcpy(*subscript, list, count * sizeof **subscript);
+        memcpy(*subscript, list, count * sizeof(body_expr *));
     }
     return OK;
 }
@@ -286,11 +286,11 @@ static status primary(parser *p, body_expr **out) {
 
 static status unary(parser *p, body_expr **out) {
     body_place at = p->lex.current.at;
-    bool minus = false, not = false;
+    bool minus = false, negation = false;
     TRY(lex_accept(&p->lex, "-", &minus));
     if (!minus)
-        TRY(lex_accept(&p->lex, "!", &not ));
-    if (!minus && !not )
+        TRY(lex_accept(&p->lex, "!", &negation));
+    if (!minus && !negation)
         return primary(p, out);
     body_expr *operand = NULL;
     TRY(parse_enter(p));
@@ -351,9 +351,7 @@ static bool fits(body_expr_kind op, body_type type, int64_t a, int64_t b) {
         ok = !__builtin_sub_overflow(a, b, &r);
     else if (op == EXPR_MUL)
         ok = mul_i64(a, b, &r);
-    else if (op == EXPR_NEG || (op == EXPR_ABS && a < 0))
-        ok = !__builtin_sub_overflow(0, a, &r);
-    else if (op == EXPR_DIV && b == -1)
+    else if (op == EXPR_NEG || (op == EXPR_ABS && a < 0) || (op == EXPR_DIV && b == -1))
         ok = !__builtin_sub_overflow(0, a, &r);
     return ok && (type == TYPE_I64 || (r >= INT32_MIN && r <= INT32_MAX));
 }

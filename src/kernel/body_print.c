@@ -11,21 +11,20 @@ char *body_real_text(char text[REAL_TEXT_MAX], double value, bool f32) {
         if (f32 ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value)
             break;
     }
+    size_t length = strlen(text);
     if (!strpbrk(text, ".e"))
-        strcat(text, ".0");
+        snprintf(text + length, REAL_TEXT_MAX - length, ".0");
     return text;
 }
 
 int body_precedence(const body_expr *e) {
-    switch (e->kind) {
-#define X(id, text, operands, precedence)                                                                              \
-    case id:                                                                                                           \
-        return (precedence) ? (precedence) : TIGHTEST;
+    static const int precedences[] = {
+#define X(id, text, operands, precedence) [id] = precedence,
         BODY_OPERATOR_LIST(X)
 #undef X
-    default:
-        return TIGHTEST;
-    }
+    };
+    bool operation = e->kind < EXPR_INTEGER && precedences[e->kind] > 0;
+    return operation ? precedences[e->kind] : TIGHTEST;
 }
 
 void body_indent(textbuf *out, int depth) {

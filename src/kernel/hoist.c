@@ -13,24 +13,24 @@ typedef struct entry {
     body_expr *let;       /* what takes its place; NULL: it stays */
     uint32_t order;       /* among the candidates */
     bool candidate;
-    uint64_t stamp;       /* the last select whose second side has it */
+    uint64_t stamp; /* the last select whose second side has it */
 } entry;
 
 typedef struct pass {
     body *b;
     hoist_report *report;
-    bool *written;        /* by array */
-    bool *own_let;        /* by variable: a let inside a schedule block */
-    uint32_t *names;      /* by array: how many names were tried for its lets */
-    intern_table taken;   /* names of the body */
-    intern_table texts;   /* of the leaf block at hand */
+    bool *written;      /* by array */
+    bool *own_let;      /* by variable: a let inside a schedule block */
+    uint32_t *names;    /* by array: how many names were tried for its lets */
+    intern_table taken; /* names of the body */
+    intern_table texts; /* of the leaf block at hand */
     textbuf scratch;
-    entry **entry;        /* in order of first use */
+    entry **entry; /* in order of first use */
     size_t entries, entry_capacity;
-    entry **stack;        /* what collect found */
+    entry **stack; /* what collect found */
     size_t depth, stack_capacity;
     uint64_t selects;
-    bool failed;          /* there was not enough memory */
+    bool failed; /* there was not enough memory */
 } pass;
 
 const char *hoist_verdict_text(hoist_verdict v) {

@@ -141,7 +141,7 @@ static void say_no_transpose(const copy_desc *c, batch_rule rule, plan_text *why
 }
 
 bool plan_applicable(const copy_desc *c, copy_strategy s, const plan_options *o, transpose_shape *t, plan_text *why) {
-    transpose_shape scratch;
+    transpose_shape scratch = {0};
     t = t ? t : &scratch;
     if ((s == COPY_NOTHING) != lmad_empty(&c->src)) {
         say(why, s == COPY_NOTHING ? "the shape is not empty" : "the shape is empty: there is nothing to copy");

@@ -226,7 +226,7 @@ status text_summary(FILE *out, const report_options *options, const run_record *
             fprintf(out, "Left out for want of width: %s.\n", left_out);
         if (extra.sampled)
             text_line(out, options->width,
-                      "±: half width of the 95 %% confidence interval of a sampled run; run %%: blocks simulated "
+                      "±: half the 95 %% confidence interval of a sampled run; run %%: blocks simulated "
                       "(--exact: all).");
         measured_note(out, options->width, records, count);
         for (int kind = 0; kind < PLAN_NOTE_COUNT; kind++)

@@ -12,8 +12,8 @@ enum { ARRAYS = 9, EXTENT = 8, LETS = 4 };
 typedef struct writer {
     textbuf out;
     prng *g;
-    int depth;            /* of loops */
-    int lets, all_lets;   /* in scope, and ever */
+    int depth;          /* of loops */
+    int lets, all_lets; /* in scope, and ever */
     bool let_is_float[64];
 } writer;
 
@@ -22,14 +22,10 @@ static const struct {
     const char *declaration;
     bool real, two; /* dimensions */
 } arrays[ARRAYS] = {
-    {"global f32 a[n]", true, false},
-    {"global f32 b[8, n] strides (1, 9)", true, true},
-    {"global f16 c[8]", true, false},
-    {"global f64 d[9, 8]", true, true},
-    {"global i32 e[8]", false, false},
-    {"global i64 f[n] strides (-2) offset 14", false, false},
-    {"shared f32 g[8]", true, false},
-    {"local f32 h[8]", true, false},
+    {"global f32 a[n]", true, false},   {"global f32 b[8, n] strides (1, 9)", true, true},
+    {"global f16 c[8]", true, false},   {"global f64 d[9, 8]", true, true},
+    {"global i32 e[8]", false, false},  {"global i64 f[n] strides (-2) offset 14", false, false},
+    {"shared f32 g[8]", true, false},   {"local f32 h[8]", true, false},
     {"local i32 i[8, 8]", false, true},
 };
 

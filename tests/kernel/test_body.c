@@ -22,14 +22,18 @@ Test(body, says_what_is_wrong_and_where) {
         {"global f32 a[2]\na[1, 0] = 0",
          "t:2:6: 'a' has 1 dimension, and this is subscript 2\n    2 | a[1, 0] = 0\n      |      ^"},
         {"global f32 a[2]\na = 0", "t:2:1: 'a' has 1 dimension, and here are 0 subscripts\n    2 | a = 0\n      | ^"},
-        {"global f32 a\na[0] = 0", "t:2:3: 'a' has 0 dimensions, and this is subscript 1\n    2 | a[0] = 0\n      |   ^"},
+        {"global f32 a\na[0] = 0",
+         "t:2:3: 'a' has 0 dimensions, and this is subscript 1\n    2 | a[0] = 0\n      |   ^"},
         {"global f32 a[2]\na[a[0] + 1] = 0",
          "t:2:8: a subscript must be an integer, and this is f32\n    2 | a[a[0] + 1] = 0\n      |        ^"},
         {"param i32 n = 1\nn = 2", "t:2:1: 'n' is a param, and only arrays are stored to\n    2 | n = 2\n      | ^"},
         {"let t = t + 1", "t:1:9: 't' is used in its own declaration\n    1 | let t = t + 1\n      |         ^"},
-        {"global f32 a[a]", "t:1:14: 'a' is used in its own declaration\n    1 | global f32 a[a]\n      |              ^"},
-        {"param i32 n = n", "t:1:15: 'n' is used in its own declaration\n    1 | param i32 n = n\n      |               ^"},
-        {"for (k, 0, k) {}", "t:1:12: 'k' is used in its own declaration\n    1 | for (k, 0, k) {}\n      |            ^"},
+        {"global f32 a[a]",
+         "t:1:14: 'a' is used in its own declaration\n    1 | global f32 a[a]\n      |              ^"},
+        {"param i32 n = n",
+         "t:1:15: 'n' is used in its own declaration\n    1 | param i32 n = n\n      |               ^"},
+        {"for (k, 0, k) {}",
+         "t:1:12: 'k' is used in its own declaration\n    1 | for (k, 0, k) {}\n      |            ^"},
         {"let t = 1\nfor (t, 0, 2) {}",
          "t:2:6: 't' is already a let, declared at line 1\n    2 | for (t, 0, 2) {}\n      |      ^"},
         {"global f32 min", "t:1:12: 'min' is a word of the language and cannot be a name\n"
@@ -61,7 +65,7 @@ Test(body, says_what_is_wrong_and_where) {
         {"threads 1, 2, 3, 4", "t:1:18: threads have three dimensions at most\n    1 | threads 1, 2, 3, 4\n"
                                "      |                  ^"},
         {"for (k, 0, 4) {\nlet t = k\n", "t:1:15: this '{' is never closed\n    1 | for (k, 0, 4) {\n"
-                                          "      |               ^"},
+                                         "      |               ^"},
         {"}", "t:1:1: this '}' closes nothing\n    1 | }\n      | ^"},
         {"for (k, 0) {}", "t:1:10: expected ',' and the end of the loop, found ')'\n    1 | for (k, 0) {}\n"
                           "      |          ^"},
@@ -176,12 +180,13 @@ Test(body, types) {
         const char *value;
         body_type type;
     } cases[] = {
-        {"1", TYPE_I32},          {"2147483648", TYPE_I64}, {"1.5", TYPE_F32},     {"1e300", TYPE_F64},
-        {"i + 1", TYPE_I32},      {"i + l", TYPE_I64},      {"l + f", TYPE_F32},   {"f + 0.1", TYPE_F32},
-        {"d + 0.1", TYPE_F64},    {"d + 0.1f", TYPE_F64},   {"h + h", TYPE_F32},   {"f < d", TYPE_I32},
-        {"d && d", TYPE_I32},     {"!d", TYPE_I32},         {"exp(i)", TYPE_F32},  {"exp(d)", TYPE_F64},
-        {"i ? 1 : d", TYPE_F64},  {"min(i, l)", TYPE_I64},  {"abs(-i)", TYPE_I32}, {"tid + bid.x", TYPE_I32},
-        {"select(d, i, l)", TYPE_I64},
+        {"1", TYPE_I32},        {"2147483648", TYPE_I64},  {"1.5", TYPE_F32},
+        {"1e300", TYPE_F64},    {"i + 1", TYPE_I32},       {"i + l", TYPE_I64},
+        {"l + f", TYPE_F32},    {"f + 0.1", TYPE_F32},     {"d + 0.1", TYPE_F64},
+        {"d + 0.1f", TYPE_F64}, {"h + h", TYPE_F32},       {"f < d", TYPE_I32},
+        {"d && d", TYPE_I32},   {"!d", TYPE_I32},          {"exp(i)", TYPE_F32},
+        {"exp(d)", TYPE_F64},   {"i ? 1 : d", TYPE_F64},   {"min(i, l)", TYPE_I64},
+        {"abs(-i)", TYPE_I32},  {"tid + bid.x", TYPE_I32}, {"select(d, i, l)", TYPE_I64},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[200];
@@ -239,8 +244,8 @@ Test(body, prints_what_it_read) {
         "let t = tid + tid.x * bid - bid.z\n",
         "param i64 n = -9223372036854775807 - 1\nparam f32 x = -0.1f\nparam f64 y = 0.1\n",
         "global f32 a[4, 5] strides (1, 4 + 1) offset 3\nshared i64 s\nlocal f16 l[2]\nblocks 2, 1, 3\nthreads 32\n",
-        "for (k, 0, 8, 2) {\n    if (k) {\n        let t = 1\n    } else if (k < 2) {\n    } else {\n        let u = 2\n"
-        "    }\n}\n",
+        ("for (k, 0, 8, 2) {\n    if (k) {\n        let t = 1\n    } else if (k < 2) {\n    } else {\n"
+         "        let u = 2\n    }\n}\n"),
         "global f32 a[8]\nblock(root_x) {\n    block(s) {\n        a[0] = 1\n    }\n    a[1] = a[a[0] > 0]\n}\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -312,8 +317,9 @@ Test(body, interpreter_keeps_bounds) {
 
 /* Without memory at any one place: ERR_MEMORY, nothing leaks (the sanitizers look), and then it works again. */
 Test(body, survives_failing_memory) {
-    static const char text[] = "param i32 n = 2\nglobal f32 a[n], b[n]\nlocal f16 h\nfor (k, 0, n) { h = a[k] let t = h "
-                               "if (t > 0.5) { b[k] = t } else { b[k] = min(a[k], 1) } }";
+    static const char text[] =
+        "param i32 n = 2\nglobal f32 a[n], b[n]\nlocal f16 h\nfor (k, 0, n) { h = a[k] let t = h "
+        "if (t > 0.5) { b[k] = t } else { b[k] = min(a[k], 1) } }";
     status st = ERR_MEMORY;
     size_t n = 0;
     for (n = 1; st == ERR_MEMORY && n < 1000; n++) {

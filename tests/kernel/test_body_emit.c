@@ -83,21 +83,22 @@ static void expect_emitted(const char *text, const char *c, const char *cuda) {
 }
 
 Test(body_emit, reads_well) {
-    expect_emitted("param i32 n = 8\nglobal f32 a[16, n], r[16]\nblocks 4\nthreads 4\nfor (k, 0, n) {\n"
-                   "r[bid * 4 + tid] = r[bid * 4 + tid] + a[bid * 4 + tid, k] * 0.5\n}\n",
-                   "#include <math.h>\n#include <stdint.h>\n\n"
-                   "void f(const float *restrict a, float *restrict r, int32_t n) {\n"
-                   "    for (int32_t bid = 0; bid < 4; bid++) {\n        for (int32_t tid = 0; tid < 4; tid++) {\n"
-                   "            for (int32_t k = 0; k < n; k++) {\n"
-                   "                r[bid * 4 + tid] = r[bid * 4 + tid] + a[(bid * 4 + tid) * n + k] * 0.5f;\n"
-                   "            }\n        }\n    }\n}\n",
-                   "#include <stdint.h>\n\n/* <<<dim3(4, 1, 1), dim3(4, 1, 1)>>> */\n"
-                   "__global__ void f(const float *__restrict__ a, float *__restrict__ r, int32_t n) {\n"
-                   "    const int32_t bid = (int32_t)(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));\n"
-                   "    const int32_t tid = (int32_t)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * "
-                   "threadIdx.z));\n"
-                   "    for (int32_t k = 0; k < n; k++) {\n"
-                   "        r[bid * 4 + tid] = r[bid * 4 + tid] + a[(bid * 4 + tid) * n + k] * 0.5f;\n    }\n}\n");
+    expect_emitted(
+        "param i32 n = 8\nglobal f32 a[16, n], r[16]\nblocks 4\nthreads 4\nfor (k, 0, n) {\n"
+        "r[bid * 4 + tid] = r[bid * 4 + tid] + a[bid * 4 + tid, k] * 0.5\n}\n",
+        "#include <math.h>\n#include <stdint.h>\n\n"
+        "void f(const float *restrict a, float *restrict r, int32_t n) {\n"
+        "    for (int32_t bid = 0; bid < 4; bid++) {\n        for (int32_t tid = 0; tid < 4; tid++) {\n"
+        "            for (int32_t k = 0; k < n; k++) {\n"
+        "                r[bid * 4 + tid] = r[bid * 4 + tid] + a[(bid * 4 + tid) * n + k] * 0.5f;\n"
+        "            }\n        }\n    }\n}\n",
+        "#include <stdint.h>\n\n/* <<<dim3(4, 1, 1), dim3(4, 1, 1)>>> */\n"
+        "__global__ void f(const float *__restrict__ a, float *__restrict__ r, int32_t n) {\n"
+        "    const int32_t bid = (int32_t)(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));\n"
+        "    const int32_t tid = (int32_t)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * "
+        "threadIdx.z));\n"
+        "    for (int32_t k = 0; k < n; k++) {\n"
+        "        r[bid * 4 + tid] = r[bid * 4 + tid] + a[(bid * 4 + tid) * n + k] * 0.5f;\n    }\n}\n");
 }
 
 /* call_I(memory) hands the arrays of body I, and its params, to f_I. */
@@ -117,8 +118,8 @@ static void put_call(FILE *to, const body *b, int i) {
     fprintf(to, ");\n}\n");
 }
 
-/* Random bodies, hoisted, compiled as C and run: the same bits as the interpreter's. So both are right about what C does,
- * or wrong in the same way. */
+/* Random bodies, hoisted, compiled as C and run: the same bits as the interpreter's. So both are right about what C
+ * does, or wrong in the same way. */
 Test(body_emit, compiled_bodies_compute_what_the_interpreter_does) {
     enum { BODIES = 60 };
     if (!compiler_knows_half())
@@ -142,10 +143,12 @@ Test(body_emit, compiled_bodies_compute_what_the_interpreter_does) {
         snprintf(name, sizeof name, "f_%d", i);
         body_emit_c(&c, &after[i], name);
         /* The helpers are static and would be there twice. */
-        fprintf(to, "#define body_min_i32 min_i32_%d\n#define body_max_i32 max_i32_%d\n#define body_abs_i32 abs_i32_%d\n"
-                    "#define body_min_i64 min_i64_%d\n#define body_max_i64 max_i64_%d\n#define body_abs_i64 abs_i64_%d\n"
-                    "%s#undef body_min_i32\n#undef body_max_i32\n#undef body_abs_i32\n#undef body_min_i64\n"
-                    "#undef body_max_i64\n#undef body_abs_i64\n", i, i, i, i, i, i, c.text);
+        fprintf(to,
+                "#define body_min_i32 min_i32_%d\n#define body_max_i32 max_i32_%d\n#define body_abs_i32 abs_i32_%d\n"
+                "#define body_min_i64 min_i64_%d\n#define body_max_i64 max_i64_%d\n#define body_abs_i64 abs_i64_%d\n"
+                "%s#undef body_min_i32\n#undef body_max_i32\n#undef body_abs_i32\n#undef body_min_i64\n"
+                "#undef body_max_i64\n#undef body_abs_i64\n",
+                i, i, i, i, i, i, c.text);
         put_call(to, &bodies[i], i);
         hoist_report_free(&r);
         textbuf_free(&text);

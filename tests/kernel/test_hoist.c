@@ -32,14 +32,18 @@ static void list_hoisted(const hoist_report *r, char *out, size_t size) {
     out[0] = '\0';
     for (uint32_t i = 0; i < r->leaves; i++)
         for (uint32_t k = 0; k < r->leaf[i].hoisted; k++)
-            used += (size_t)snprintf(out + used, size - used, "%s%s", k ? ", " : used ? "; " : "",
+            used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                     k      ? ", "
+                                     : used ? "; "
+                                            : "",
                                      r->leaf[i].load[k].text);
 }
 
 /* "n" is a param, for what the rules call an unknown dimension. */
 #define DECLARATIONS                                                                                                   \
     "param i32 n = 32\nglobal f32 d[32], e[32], c[32], f[32]\nglobal i32 a[40]\nlocal f32 loc[32]\n"                   \
-    "shared f32 shm[32]\nglobal f32 v0[64], v1[32], v2[32], v3[256], v4[32], v5[512], v6[32], v7[32], v8[32], v9[128]\n" \
+    "shared f32 shm[32]\nglobal f32 v0[64], v1[32], v2[32], v3[256], v4[32], v5[512], v6[32], v7[32], v8[32], "        \
+    "v9[128]\n"                                                                                                        \
     "global f32 big[100], sm[127], dyn[n, 4]\n"
 
 /* What the pass of PaddlePaddle does (its pull request's three examples, then its rules, one by one). */
@@ -56,7 +60,8 @@ Test(hoist, known_answers) {
         {"for (k, 0, 32) { d[k] = c[a[k]] > 0 ? f[k] : 0 e[k] = d[k] * 2 }", "",
          "for (k, 0, 32) {\n    d[k] = c[a[k]] > 0 ? f[k] : 0\n    e[k] = d[k] * 2\n}\n"},
         {"for (k, 0, 32) { d[k] = a[k] > 0 ? c[k] * 2 : c[k] }", "a[k], c[k]",
-         "for (k, 0, 32) {\n    let a_local = a[k]\n    let c_local = c[k]\n    d[k] = a_local > 0 ? c_local * 2 : c_local\n"
+         "for (k, 0, 32) {\n    let a_local = a[k]\n    let c_local = c[k]\n    d[k] = a_local > 0 ? c_local * 2 : "
+         "c_local\n"
          "}\n"},
         {"for (k, 0, 32) { d[k] = c[k] + (f[k] > 0 ? c[k] : 0) }", "c[k], f[k]",
          "for (k, 0, 32) {\n    let c_local = c[k]\n    let f_local = f[k]\n"
@@ -105,7 +110,8 @@ Test(hoist, known_answers) {
          "for (k, 0, 32) {\n    let f_local = f[k]\n    let c_local = c[k]\n    block(s) {\n        let t = c_local\n"
          "        d[k] = t * f_local\n    }\n    e[k] = c_local * 2\n}\n"},
         {"let c_local = 1 let c_local_1 = 2 for (k, 0, 32) { d[k] = c[k] + c_local }", "c[k]",
-         "let c_local = 1\nlet c_local_1 = 2\nfor (k, 0, 32) {\n    let c_local_2 = c[k]\n    d[k] = c_local_2 + c_local\n"
+         "let c_local = 1\nlet c_local_1 = 2\nfor (k, 0, 32) {\n    let c_local_2 = c[k]\n    d[k] = c_local_2 + "
+         "c_local\n"
          "}\n"},
         {"for (k, 0, 32) { loc[k] = c[k] + 1 d[k] = f[k] }", "c[k], f[k]", NULL},
         {"for (k, 0, 32) { loc[k] = c[k] }", "", NULL},
@@ -270,7 +276,8 @@ Test(hoist, large_blocks) {
 }
 
 Test(hoist, survives_failing_memory) {
-    static const char text[] = DECLARATIONS "for (k, 0, 32) { d[k] = c[k] > 0 ? f[k] : f[k] * v0[k] e[k] = f[k] + c[k] }";
+    static const char text[] =
+        DECLARATIONS "for (k, 0, 32) { d[k] = c[k] > 0 ? f[k] : f[k] * v0[k] e[k] = f[k] + c[k] }";
     status st = ERR_MEMORY;
     size_t n;
     body b = body_from(text);
