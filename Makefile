@@ -23,8 +23,8 @@ WARNINGS = -Wall \
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # Asked for at the first compilation, not when this file is read: `make deps all` may be what installs pkg-config.
-PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags libconfig jansson))$(PKG_CFLAGS)
-PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs libconfig jansson))$(PKG_LIBS)
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags libconfig jansson libarchive))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs libconfig jansson libarchive))$(PKG_LIBS)
 
 # EXTRA comes last on both command lines: a place for one's own flags.
 EXTRA =
@@ -171,7 +171,7 @@ APT = $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive 
 deps:
 	$(APT) update -qq
 	$(APT) install -qq -y --no-install-recommends gcc libc6-dev make pkg-config libconfig-dev libjansson-dev \
-	    libcriterion-dev gnuplot-nox
+	    libarchive-dev libcriterion-dev gnuplot-nox
 
 deps-check: | $(filter deps,$(MAKECMDGOALS))
 	$(APT) update -qq

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES_MAX = 512, BYTES_MAX = 128 };
+enum { LINES_MAX = 1024, BYTES_MAX = 128 };
 
 /* Every byte of a line on its own. */
 typedef struct line {
@@ -27,7 +27,12 @@ struct reference {
     level data[COUNTS_LEVELS_MAX];
     level fetch;
     uint32_t shortest;
+    uint64_t present_bytes;
 };
+
+uint64_t reference_present_bytes(const reference *r) {
+    return r->present_bytes;
+}
 
 reference *reference_new(const counts_hierarchy *h) {
     reference *r = calloc(1, sizeof *r);
@@ -134,6 +139,8 @@ static void access_line(reference *r, level *l, uint64_t first, uint64_t last, c
     }
     l->seen.of[kind].accesses++;
     l->seen.of[kind].misses += miss;
+    for (uint64_t i = 0; i < l->is.line_bytes; i++)
+        r->present_bytes += l == &r->data[0] && miss && need[i] && !fetch[i];
     if (miss && kind == COUNTS_WRITE && !l->is.write_allocate) {
         if (e)
             e->used_at = ++r->clock;

@@ -13,5 +13,8 @@ void reference_free(reference *r);
 void reference_access(reference *r, trace_access a);
 /* The instruction cache has level -1. */
 counts_level reference_of(const reference *r, int level);
+/* Bytes of sectors that were there, but touched by an access of the first level that missed another of them: Dinero
+ * fetches those again. */
+uint64_t reference_present_bytes(const reference *r);
 
 #endif
