@@ -8,24 +8,12 @@
 
 enum { BATCH = 4096 };
 
-static access_reader *open_any(const char *name) {
-    static const char *const suffixes[] = {"din", "xdin", "trace"};
-    access_reader *r = NULL;
-    message m = {{0}};
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && !r; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "tests/golden/cpu/%s.%s.xz", name, suffixes[i]);
-        access_reader_open(path, &r, &m);
-    }
-    cr_assert(r, "%s: %s", name, m.text);
-    return r;
-}
-
-golden_trace golden_load(const char *name) {
-    access_reader *r = open_any(name);
+golden_trace golden_load(const char *path) {
     golden_trace t = {0};
     size_t capacity = 0, n = 0;
     message m = {{0}};
+    access_reader *r = NULL;
+    cr_assert_eq(access_reader_open(path, &r, &m), OK, "%s", m.text);
     do {
         void *data = t.access;
         cr_assert(mem_reserve(&data, &capacity, t.count + BATCH, sizeof *t.access));
@@ -40,6 +28,21 @@ golden_trace golden_load(const char *name) {
 void golden_free(golden_trace *t) {
     mem_free(t->access);
     *t = (golden_trace){0};
+}
+
+golden_trace golden_peer(const char *name) {
+    static const char *const suffixes[] = {"din", "xdin", "trace"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "tests/golden/cpu/%s.%s.xz", name, suffixes[i]);
+        FILE *f = fopen(path, "r");
+        if (!f)
+            continue;
+        fclose(f);
+        return golden_load(path);
+    }
+    cr_assert_fail("tests/golden/cpu: no trace %s", name);
+    return (golden_trace){0};
 }
 
 FILE *golden_table(const char *path) {

@@ -12,8 +12,10 @@ typedef struct golden_trace {
     size_t count;
 } golden_trace;
 
-/* "zipf": tests/golden/cpu/zipf.<any suffix>.xz. The test fails when it cannot be read. */
-golden_trace golden_load(const char *name);
+/* All accesses of a file. The test fails when it cannot be read. */
+golden_trace golden_load(const char *path);
+/* "zipf": tests/golden/cpu/zipf.<any suffix>.xz. */
+golden_trace golden_peer(const char *name);
 void golden_free(golden_trace *t);
 
 enum { GOLDEN_FIELDS_MAX = 16, GOLDEN_LINE_MAX = 512 };

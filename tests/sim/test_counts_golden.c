@@ -79,7 +79,7 @@ Test(counts_golden, two_levels) {
     for (; golden_next(table, &row); rows++) {
         if (strcmp(loaded, row.field[0]) != 0) {
             golden_free(&t);
-            t = golden_load(row.field[0]);
+            t = golden_peer(row.field[0]);
             snprintf(loaded, sizeof loaded, "%s", row.field[0]);
         }
         compare_two_levels(&row, &t);
@@ -91,7 +91,7 @@ Test(counts_golden, two_levels) {
 
 /* Instruction counts of the Lackey trace in configurations A and B: Cachegrind itself, lackey_expected.txt. */
 Test(counts_golden, instructions) {
-    golden_trace t = golden_load("lackey_small");
+    golden_trace t = golden_peer("lackey_small");
     for (char config = 'A'; config <= 'B'; config++) {
         counts_hierarchy h = golden_hierarchy(config, COUNTS_CACHEGRIND);
         h.has_fetch = true;
@@ -143,7 +143,7 @@ Test(counts_golden, policies) {
     golden_row row;
     size_t rows = 0;
     for (; golden_next(table, &row); rows++) {
-        golden_trace t = golden_load(row.field[0]);
+        golden_trace t = golden_peer(row.field[0]);
         if (strncmp(row.field[0], "trans", 5) == 0) /* of doubles; the traditional format cannot say so */
             for (size_t i = 0; i < t.count; i++)
                 t.access[i].size = 8;

@@ -83,7 +83,7 @@ Test(mrc, golden) {
     golden_row row;
     size_t rows = 0;
     for (; golden_next(table, &row); rows++) {
-        golden_trace t = golden_load(row.field[0]);
+        golden_trace t = golden_peer(row.field[0]);
         mrc *c = make(64, 0);
         run(c, t.access, t.count);
         const mrc_total total = mrc_totals(c);
