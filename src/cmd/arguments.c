@@ -1,6 +1,8 @@
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "base/num.h"
 #include "cmd/command.h"
+#include "sim/mrc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -48,6 +50,33 @@ static status set_format(arguments *a, const char *text, message *m) {
                 nearest_hint(hint, sizeof hint, text, names, sizeof names / sizeof *names));
 }
 
+static status set_rules(arguments *a, const char *text, message *m) {
+    static const char *const names[] = {[COUNTS_HARDWARE] = "hardware", [COUNTS_CACHEGRIND] = "cachegrind"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            a->rules = (counts_rules)i;
+            return OK;
+        }
+    char hint[HINT_MAX];
+    return fail(m, ERR_INPUT, "--rules %s: unknown rules%s", text,
+                nearest_hint(hint, sizeof hint, text, names, sizeof names / sizeof *names));
+}
+
+static status set_line(arguments *a, const char *text, message *m) {
+    uint64_t bytes = 0;
+    if (!parse_bytes(text, &bytes) || bytes < 4 || bytes > COUNTS_LINE_MAX || (bytes & (bytes - 1)))
+        return fail(m, ERR_INPUT, "--line %s: a power of two from 4 to %d is needed", text, COUNTS_LINE_MAX);
+    a->line_bytes = (uint32_t)bytes;
+    return OK;
+}
+
+static status set_sample(arguments *a, const char *text, message *m) {
+    if (!parse_bytes(text, &a->sample_lines) || a->sample_lines < MRC_LINES_MIN || a->sample_lines > MRC_LINES_MAX)
+        return fail(m, ERR_INPUT, "--sample %s: a number of lines from %d to %d is needed", text, MRC_LINES_MIN,
+                    MRC_LINES_MAX);
+    return OK;
+}
+
 static status set_define(arguments *a, const char *text, message *m) {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
@@ -76,6 +105,18 @@ static status set_option(arguments *a, option_id id, const char *value, message 
     case OPT_SAME_MEMORY:
         a->same_memory = true;
         return OK;
+    case OPT_COUNTS:
+        a->counts = true;
+        return OK;
+    case OPT_CACHE:
+        a->caches = value;
+        return OK;
+    case OPT_RULES:
+        return set_rules(a, value, m);
+    case OPT_LINE:
+        return set_line(a, value, m);
+    case OPT_SAMPLE:
+        return set_sample(a, value, m);
     case OPT_EXACT:
         a->exact = true;
         return OK;

@@ -27,6 +27,14 @@ const command command_table[] = {
      "Says how an array should be copied between two layouts, and why. With a machine, simulates every strategy that\n"
      "applies and ranks them; says of the others why they do not apply.",
      plan_command},
+    {"trace", "replay|mrc FILE", 2, 2,
+     REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_COUNTS) | BIT(OPT_CACHE) | BIT(OPT_RULES) | BIT(OPT_LINE) |
+         BIT(OPT_SAMPLE),
+     "replay recorded accesses through caches",
+     "trace replay --counts FILE: what the accesses of a trace do to the caches of a machine or of --cache.\n"
+     "trace mrc FILE: misses of fully associative LRU caches of all sizes.\n"
+     "FILE: Valgrind Lackey or Dinero text, also compressed; - is stdin.",
+     trace_command},
     {"machines", "[NAME]", 0, 1, REPORTS, "list the machines, or the figures of one",
      "Lists the machine descriptions that were found, or shows one.", machines_command},
     {"metrics", "", 0, 0, REPORTS, "list the metrics of the reports",

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "report/report.h"
+#include "sim/counts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,14 @@
     X(OPT_SRC, "src", 0, "LMAD", "source layout: '1:[(8192,8193),(8192,1)]'; default row-major")                       \
     X(OPT_DST, "dst", 0, "LMAD", "destination layout; default row-major")                                              \
     X(OPT_SAME_MEMORY, "same-memory", 0, NULL, "both layouts lie in one array: offset 0 is the same place")            \
+    X(OPT_COUNTS, "counts", 0, NULL, "cache counts only, no time")                                                     \
+    X(OPT_CACHE, "cache", 0, "CACHES",                                                                                 \
+      "instead of a machine's: I1=32K:8:64,L1=48K:12:64,LL=2M:16:64\n"                                                 \
+      "(name=size:ways:line, nearest first; then :sN sectors of N bytes,\n"                                            \
+      ":fifo, :random, :wt write-through, :nwa no write-allocate)")                                                    \
+    X(OPT_RULES, "rules", 0, "RULES", "hardware (default): count lines; cachegrind: count as it does")                 \
+    X(OPT_LINE, "line", 0, "BYTES", "bytes of a line (default 64)")                                                    \
+    X(OPT_SAMPLE, "sample", 0, "LINES", "follow at most so many lines, e.g. 16384; default: all, exactly")             \
     X(OPT_EXACT, "exact", 0, NULL, "simulate every block; default: sample once the rate is steady")                    \
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
     X(OPT_FORMAT, "format", 0, "FORMAT", "text (default), json or csv")                                                \
@@ -47,7 +56,7 @@ extern const option_desc option_table[OPTION_COUNT];
 
 /* The parsed command line. Strings point into argv. Release with arguments_free. */
 typedef struct arguments {
-    const char *machine, *shape, *src, *dst;
+    const char *machine, *shape, *src, *dst, *caches;
     const char **defines;
     size_t define_count;
     const char **outputs;
@@ -56,7 +65,10 @@ typedef struct arguments {
     size_t operand_count;
     report_format format;
     uint32_t threads; /* >= 1 */
-    bool same_memory, exact, details, quiet, help, version;
+    counts_rules rules;
+    uint32_t line_bytes;   /* 0: not given */
+    uint64_t sample_lines; /* 0: not given */
+    bool counts, same_memory, exact, details, quiet, help, version;
 } arguments;
 
 typedef struct command {
@@ -90,6 +102,10 @@ const char *coalign_version(void);
 /* One subcommand a file. */
 status run_command(const arguments *args, message *m);
 status plan_command(const arguments *args, message *m);
+status trace_command(const arguments *args, message *m);
+status trace_counts_command(const arguments *args,
+                            message *m);                     /* trace replay --counts; the file is the last operand */
+status trace_mrc_command(const arguments *args, message *m); /* trace mrc, likewise */
 status machines_command(const arguments *args, message *m);
 status metrics_command(const arguments *args, message *m);
 status help_command(const arguments *args, message *m);

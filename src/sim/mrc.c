@@ -123,9 +123,9 @@ status mrc_new(uint32_t line_bytes, uint64_t lines_max, mrc **out, message *m) {
     *out = NULL;
     if (line_bytes < 4 || (line_bytes & (line_bytes - 1)))
         return fail(m, ERR_INPUT, "lines of %u bytes: a power of two from 4 is needed", line_bytes);
-    if (lines_max && (lines_max < MRC_LINES_MIN || lines_max > UINT32_MAX / 4))
-        return fail(m, ERR_INPUT, "a sample of %llu lines: %d to %u are possible", (unsigned long long)lines_max,
-                    MRC_LINES_MIN, UINT32_MAX / 4);
+    if (lines_max && (lines_max < MRC_LINES_MIN || lines_max > MRC_LINES_MAX))
+        return fail(m, ERR_INPUT, "a sample of %llu lines: %d to %d are possible", (unsigned long long)lines_max,
+                    MRC_LINES_MIN, MRC_LINES_MAX);
     mrc *c = mem_zero(1, sizeof *c);
     if (!c)
         return fail(m, ERR_MEMORY, "not enough memory");

@@ -23,10 +23,10 @@
 
 typedef struct mrc mrc;
 
-enum { MRC_LINES_MIN = 1024 };
+enum { MRC_LINES_MIN = 1024, MRC_LINES_MAX = 1 << 28 }; /* of a sample */
 
-/* line_bytes: a power of two from 4. lines_max: 0 for the exact curve, else at least MRC_LINES_MIN. ERR_INPUT,
- * ERR_MEMORY; *out is NULL then. */
+/* line_bytes: a power of two from 4. lines_max: 0 for the exact curve, else from MRC_LINES_MIN to MRC_LINES_MAX.
+ * ERR_INPUT, ERR_MEMORY; *out is NULL then. */
 status mrc_new(uint32_t line_bytes, uint64_t lines_max, mrc **out, message *m);
 void mrc_free(mrc *c);
 
