@@ -213,6 +213,7 @@ static status read_fabric(const loader *l, const config_setting_t *group) {
     static const field fields[] = {
         NUMBER(fabric_desc, request_bytes_per_cycle, 0.001, 1e6),
         NUMBER(fabric_desc, response_bytes_per_cycle, 0.001, 1e6),
+        COUNT(fabric_desc, slice_queue, 0, 1 << 20),
     };
     return read_fields(l->c, group, fields, LENGTH(fields), &l->mach->fabric, l->m);
 }

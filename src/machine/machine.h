@@ -148,10 +148,11 @@ typedef struct cache_level {
     uint32_t mshr_merges;    /* requests that may wait for one of them, beside the first */
 } cache_level;
 
-/* Links between the cores and the memory side, per core and direction. */
+/* Links between the cores and the memory side, per core and direction, and the queues behind them. */
 typedef struct fabric_desc {
     double request_bytes_per_cycle;  /* core -> memory: store data; a request without data costs one cycle */
     double response_bytes_per_cycle; /* memory -> core: load data */
+    uint32_t slice_queue;            /* requests of one cluster that a partition takes before it begins with them; 0: any */
 } fabric_desc;
 
 typedef struct dram_desc {

@@ -219,7 +219,7 @@ static void merge_down(merge_item *heap, uint32_t n, uint32_t i) {
 /* The requests of a quantum go to as many sets of the caches, more than the host keeps near: fetch them all at once. */
 static void prefetch_requests(const engine *e, uint32_t p, int64_t limit, bool lines) {
     for (uint32_t i = 0; i < e->cluster_count; i++) {
-        const request_list *l = &e->clusters[i].to[p];
+        const request_list *l = &e->clusters[i].port.to[p];
         for (size_t k = l->next; k < l->count && l->item[k].time < limit; k++)
             partition_prefetch(&e->partitions[p], &l->item[k], lines);
     }
@@ -241,7 +241,7 @@ static void run_partition(engine *e, uint32_t p, int64_t limit) {
     prefetch_requests(e, p, limit, false);
     prefetch_requests(e, p, limit, true);
     for (uint32_t i = 0; i < e->cluster_count; i++) {
-        const request_list *l = &e->clusters[i].to[p];
+        const request_list *l = &e->clusters[i].port.to[p];
         if (l->next < l->count && l->item[l->next].time < limit)
             heap[n++] = (merge_item){l->item[l->next].time, i};
     }
@@ -249,7 +249,7 @@ static void run_partition(engine *e, uint32_t p, int64_t limit) {
         merge_down(heap, n, i);
     while (n) {
         const uint32_t source = heap[0].cluster;
-        request_list *l = &e->clusters[source].to[p];
+        request_list *l = &e->clusters[source].port.to[p];
         partition_request(&e->partitions[p], source, &l->item[l->next++]);
         if (l->next < l->count && l->item[l->next].time < limit) {
             heap[0].time = l->item[l->next].time;
@@ -286,8 +286,10 @@ static void run_cluster(engine *e, uint32_t i, int64_t from, int64_t to) {
 static bool quiet(const engine *e) {
     for (uint32_t i = 0; i < e->cluster_count; i++) {
         const cluster *cl = &e->clusters[i];
+        if (!crossbar_idle(&cl->port))
+            return false;
         for (uint32_t p = 0; p < e->mach->channels; p++)
-            if (cl->to[p].count || e->partitions[p].out[i].count)
+            if (e->partitions[p].out[i].count)
                 return false;
         for (uint32_t c = 0; c < cl->cores; c++)
             if (core_requests(cl->core[c])->count || core_next_event(cl->core[c]) != TICK_NEVER)

@@ -184,6 +184,8 @@ static int64_t take_port(partition *p, uint32_t l, slice *s, uint32_t bytes, int
     s->port_free = start + length;
     s->busy += length;
     cache_settle(&s->tags, start);
+    if (l == 0)
+        p->began = start;
     return start;
 }
 
@@ -438,17 +440,27 @@ void partition_prefetch(const partition *p, const mem_request *r, bool lines) {
     }
 }
 
+/* A DRAM latency counts one burst, also for stores that end there: no answer beats the round trip. */
+static int64_t way_back(const partition *p) {
+    return p->backward[0] + (p->levels ? 0 : p->dram.burst);
+}
+
+static void give_credit(partition *p, uint32_t cluster) {
+    if (p->mach->fabric.slice_queue)
+        answer(p, pack_source(cluster, CORE_IS_CROSSBAR), p->id, 0, p->began + way_back(p), false);
+}
+
 void partition_request(partition *p, uint32_t cluster, const mem_request *r) {
     partition_advance(p, r->time);
+    p->began = r->time;
     const uint64_t local = local_address(p->mach, r->address);
     const uint32_t source = pack_source(cluster, r->core);
     if (r->write) {
         const int64_t taken = level_write(p, 0, local, r->mask, r->time);
         if (taken > p->last_write)
             p->last_write = taken;
-        /* A DRAM latency counts one burst, also for stores that end there: no answer beats the round trip. */
-        const int64_t way_back = p->backward[0] + (p->levels ? 0 : p->dram.burst);
-        answer(p, source, r->token, r->mask, taken + way_back, true);
+        answer(p, source, r->token, r->mask, taken + way_back(p), true);
+        give_credit(p, cluster);
         return;
     }
     const cache_waiter w = {.who = source, .tag = r->token, .mask = r->mask, .earliest = r->time};
@@ -456,6 +468,7 @@ void partition_request(partition *p, uint32_t cluster, const mem_request *r) {
         level_read(p, 0, local, w, r->time);
     else
         direct_read(p, local, w);
+    give_credit(p, cluster);
 }
 
 /* Work taken in earlier windows counts when it is done: at most a window's length each. */

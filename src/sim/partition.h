@@ -26,7 +26,10 @@ typedef struct mem_request {
     uint16_t write;
 } mem_request;
 
-enum { CORE_IS_CLUSTER = 0xffff };
+enum {
+    CORE_IS_CLUSTER = 0xffff,
+    CORE_IS_CROSSBAR = 0xfffe, /* an answer that gives a credit back: its token is the partition */
+};
 
 typedef struct mem_response {
     int64_t cycle; /* at which the core can use it */
@@ -86,6 +89,7 @@ typedef struct partition {
     bool failed;        /* out of memory */
     int64_t window_busy[MACHINE_LEVELS_MAX + 1]; /* of the busiest slice, and of the DRAM channel, in the last window */
     int64_t blocked_before, blocked_backlog;
+    int64_t began;      /* tick at which the first level last took a request */
     int64_t last_write; /* tick at which the last store was taken in */
 } partition;
 

@@ -61,6 +61,7 @@ static bool has_none(const char *key) {
         "mshr_merges",
         "channels",
         "banks",
+        "slice_queue",
         "read_queue",
         "write_queue_high",
         "write_queue_low",
