@@ -152,7 +152,8 @@ typedef struct cache_level {
 typedef struct fabric_desc {
     double request_bytes_per_cycle;  /* core -> memory: store data; a request without data costs one cycle */
     double response_bytes_per_cycle; /* memory -> core: load data */
-    uint32_t slice_queue;            /* requests of one cluster that a partition takes before it begins with them; 0: any */
+    uint32_t
+        slice_queue; /* requests of a cluster on the way to a partition or waiting there (sim/crossbar.h); 0: any */
 } fabric_desc;
 
 typedef struct dram_desc {

@@ -96,8 +96,8 @@ static void touch(const cache *c, cache_set *s, uint32_t way) {
     s->newest = (uint16_t)way;
 }
 
-/* Of the ways 8 * word .. 8 * word + 7 those that may hold the line, as bit 7 of a byte each: the lowest way whose byte is
- * equal is among them; of the others some may be there for nothing. */
+/* Of the ways 8 * word .. 8 * word + 7 those that may hold the line, as bit 7 of a byte each: the lowest way whose byte
+ * is equal is among them; of the others some may be there for nothing. */
 static uint64_t candidates(const cache_set *s, uint32_t word, uint64_t check) {
     const uint64_t different = s->check[word] ^ check;
     return (different - UINT64_C(0x0101010101010101)) & ~different & UINT64_C(0x8080808080808080);

@@ -16,14 +16,14 @@ typedef struct cluster {
     core **core;
     bool has_level;
     uint32_t level_index;
-    slice level;             /* the shared cache */
+    slice level; /* the shared cache */
     level_counters level_count;
     uint64_t per_byte;
-    int64_t hit_ticks;       /* from a request's start here to its use in the core */
-    int64_t forward_ticks;   /* from here to the partition */
-    int64_t window;          /* cycles that the cores may run ahead of the shared cache */
-    crossbar_port port;      /* to the partitions */
-    bool blocked;            /* the first request waits for an answer from below */
+    int64_t hit_ticks;     /* from a request's start here to its use in the core */
+    int64_t forward_ticks; /* from here to the partition */
+    int64_t window;        /* cycles that the cores may run ahead of the shared cache */
+    crossbar_port port;    /* to the partitions */
+    bool blocked;          /* the first request waits for an answer from below */
     const char *fault;
 } cluster;
 

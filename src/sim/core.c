@@ -5,19 +5,20 @@
 
 #include <string.h>
 
-/* --- state --------------------------------------------------------------------------------------------------------- */
+/* --- state ---------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct warp {
     warp_place place;
     uint32_t pc;
     uint32_t block_slot;
     int64_t start;
-    int64_t gap_start;   /* first cycle not yet accounted for */
-    int64_t dependence;  /* cycle from which its operands allow it to issue; TICK_NEVER while unknown */
-    int64_t throttle_since; /* first cycle in which a full queue refused it; TICK_NEVER */
+    int64_t gap_start;       /* first cycle not yet accounted for */
+    int64_t dependence;      /* cycle from which its operands allow it to issue; TICK_NEVER while unknown */
+    int64_t throttle_since;  /* first cycle in which a full queue refused it; TICK_NEVER */
     uint64_t blocked_before; /* what its pipe's count of blocked cycles was when it became eligible */
     uint8_t dependence_reason, throttle_reason;
-    uint8_t pipe;        /* of its next instruction */
+    uint8_t pipe;                /* of its next instruction */
     uint8_t scheduler, position; /* its scheduler, and where it stands there */
     bool resident, exited, at_barrier;
     uint32_t stores_queued; /* in the LSU queue */
@@ -29,9 +30,9 @@ typedef struct block_slot {
     uint64_t block;
 } block_slot;
 
-/* A scheduler's warps stand at positions in order of age, and sets of warps are masks of positions: the lowest bit is the
- * oldest warp. What becomes eligible soon waits in a wheel of one mask per cycle. So the cost of a look depends on what
- * can issue, not on how many warps wait. */
+/* A scheduler's warps stand at positions in order of age, and sets of warps are masks of positions: the lowest bit is
+ * the oldest warp. What becomes eligible soon waits in a wheel of one mask per cycle. So the cost of a look depends on
+ * what can issue, not on how many warps wait. */
 enum { POSITIONS = MACHINE_SCHEDULER_WARPS_MAX, WHEEL_CYCLES = 64 }; /* bits of a mask */
 
 typedef struct scheduler {
@@ -48,9 +49,9 @@ typedef struct scheduler {
     int64_t next;                 /* cycle at which it has to look again */
     int64_t pipe_free[PIPE_COUNT];
     uint64_t pipe_blocked[PIPE_COUNT]; /* cycles, also future ones, in which the pipe takes nothing */
-    uint32_t greedy;              /* slot of the warp that issued last */
-    uint32_t end;                 /* positions used */
-    uint8_t slot[POSITIONS];      /* warp slot at each position */
+    uint32_t greedy;                   /* slot of the warp that issued last */
+    uint32_t end;                      /* positions used */
+    uint8_t slot[POSITIONS];           /* warp slot at each position */
 } scheduler;
 
 /* A load under way: what it still waits for (MSHRs of its own level; without one, bytes), and when the last came. */
@@ -103,11 +104,11 @@ struct core {
     lsu_entry *queue; /* ring */
     uint32_t queue_head, queue_count;
     coalescer coal;
-    coalesced head;      /* transactions of the queue's head, once begun */
+    coalesced head;                           /* transactions of the queue's head, once begun */
     bool head_open, lsu_blocked, lsu_refused; /* refused: a warp waits for room in the queue */
     uint32_t head_next;
     int64_t head_start, head_cost; /* ticks */
-    int64_t lsu_free;    /* tick */
+    int64_t lsu_free;              /* tick */
     uint32_t credits;
     tracker *trackers;
     uint32_t tracker_count;
@@ -196,8 +197,8 @@ status core_new(const core_shared *shared, uint32_t id, core **out, message *m) 
     c->schedulers = mem_zero(mach->core.schedulers, sizeof *c->schedulers);
     c->queue = mem_zero(mach->lsu.queue, sizeof *c->queue);
     c->trackers = mem_zero(c->tracker_count, sizeof *c->trackers);
-    if (!c->warps || !c->reg_ready || !c->reg_reason || !c->blocks || !c->launches ||
-        !c->schedulers || !c->queue || !c->trackers)
+    if (!c->warps || !c->reg_ready || !c->reg_reason || !c->blocks || !c->launches || !c->schedulers || !c->queue ||
+        !c->trackers)
         return fail(m, ERR_MEMORY, "not enough memory for a core of %u warps", c->slots);
     for (uint32_t i = 0; i < mach->core.schedulers; i++)
         c->schedulers[i] = (scheduler){.next = TICK_NEVER, .later_next = TICK_NEVER, .looked = -1, .greedy = i};
@@ -238,7 +239,8 @@ static int64_t min64(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* --- inbox: answers in order of time ------------------------------------------------------------------------------- */
+/* --- inbox: answers in order of time -------------------------------------------------------------------------------
+ */
 
 static bool inbox_before(const inbox_entry *a, const inbox_entry *b) {
     return a->cycle != b->cycle ? a->cycle < b->cycle : (int32_t)(a->order - b->order) < 0;
@@ -292,7 +294,8 @@ static mem_response inbox_pop(core *c) {
     return first;
 }
 
-/* --- warps --------------------------------------------------------------------------------------------------------- */
+/* --- warps ---------------------------------------------------------------------------------------------------------
+ */
 
 static scheduler *scheduler_of(core *c, const warp *w) {
     return &c->schedulers[w->scheduler];
@@ -435,8 +438,8 @@ static void start_block(core *c, const launch *l) {
     while (c->blocks[b].resident)
         b++;
     block_slot *bs = &c->blocks[b];
-    *bs = (block_slot){.resident = true, .warps_left = sh->warps_per_block, .alive = sh->warps_per_block,
-                       .block = l->block};
+    *bs = (block_slot){
+        .resident = true, .warps_left = sh->warps_per_block, .alive = sh->warps_per_block, .block = l->block};
     uint32_t slot = 0;
     for (uint32_t i = 0; i < sh->warps_per_block; i++) {
         while (c->warps[slot].resident)
@@ -488,7 +491,8 @@ static void barrier_arrive(core *c, block_slot *b, int64_t cycle) {
     }
 }
 
-/* --- load/store unit ----------------------------------------------------------------------------------------------- */
+/* --- load/store unit -----------------------------------------------------------------------------------------------
+ */
 
 static int32_t tracker_new(core *c, uint32_t warp_slot, uint8_t reg) {
     const int32_t id = c->tracker_free;
@@ -733,7 +737,8 @@ static void take_response(core *c, const mem_response *r, int64_t cycle) {
     lsu_unblock(c, cycle);
 }
 
-/* --- issue --------------------------------------------------------------------------------------------------------- */
+/* --- issue ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Charges the cycles since the warp's last issue to their reasons; it issues at t. */
 static void account(core *c, const scheduler *s, warp *w, pipe_id pipe, int64_t t) {
@@ -905,8 +910,8 @@ static void issue(core *c, scheduler *s, uint32_t slot, int64_t t) {
     find_wake(c, slot, earliest, reason);
 }
 
-/* The warp became eligible since the scheduler last looked: remember how long its pipe had been blocked by then. Between
- * two looks nothing issues, so the blocked cycles since are those up to pipe_free. */
+/* The warp became eligible since the scheduler last looked: remember how long its pipe had been blocked by then.
+ * Between two looks nothing issues, so the blocked cycles since are those up to pipe_free. */
 static void note_eligible(const scheduler *s, warp *w, pipe_id pipe, int64_t t) {
     const int64_t free = s->pipe_free[pipe];
     const int64_t from = max64(w->dependence, w->gap_start);
@@ -977,7 +982,8 @@ static void scheduler_run(core *c, scheduler *s, int64_t t) {
     }
 }
 
-/* --- the core ------------------------------------------------------------------------------------------------------ */
+/* --- the core ------------------------------------------------------------------------------------------------------
+ */
 
 int64_t core_next_event(const core *c) {
     int64_t next = c->inbox_count ? c->inbox[0].cycle : TICK_NEVER;

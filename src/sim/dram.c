@@ -47,8 +47,7 @@ void dram_free(dram_channel *d) {
     *d = (dram_channel){0};
 }
 
-static bool enqueue(dram_channel *d, dram_queue *q, uint64_t local, bytemask mask, int64_t arrival,
-                    int32_t requester) {
+static bool enqueue(dram_channel *d, dram_queue *q, uint64_t local, bytemask mask, int64_t arrival, int32_t requester) {
     size_t capacity = q->capacity;
     if (!mem_reserve((void **)&q->item, &capacity, (size_t)q->count + 1, sizeof *q->item))
         return false;

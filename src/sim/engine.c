@@ -2,8 +2,8 @@
  *
  * Nothing that a core sends can come back sooner than the shortest round trip to the memory side. So all clusters are
  * simulated, independently, for one such quantum; then all partitions, independently, over what was sent, in order of
- * (time, cluster); then their answers, which cannot be due before the next quantum, are delivered in order of partition.
- * Nothing depends on the number of host threads.
+ * (time, cluster); then their answers, which cannot be due before the next quantum, are delivered in order of
+ * partition. Nothing depends on the number of host threads.
  */
 #include "sim/engine.h"
 
@@ -50,8 +50,8 @@ static status check_registers(const kernel *k, message *m) {
         const uint8_t names[] = {x->dst, x->src[0], x->src[1], x->src[2]};
         for (int r = 0; r < 4; r++)
             if (names[r] >= CORE_REGISTERS)
-                return fail(m, ERR_INPUT, "kernel %s uses register %u; the simulation follows registers below %d", k->name,
-                            names[r], CORE_REGISTERS);
+                return fail(m, ERR_INPUT, "kernel %s uses register %u; the simulation follows registers below %d",
+                            k->name, names[r], CORE_REGISTERS);
     }
     return OK;
 }
@@ -112,7 +112,8 @@ static void engine_free(engine *e) {
     mem_free(e->code);
 }
 
-/* --- blocks -------------------------------------------------------------------------------------------------------- */
+/* --- blocks --------------------------------------------------------------------------------------------------------
+ */
 
 /* Starts the next block on this core at `cycle`, or when the dispatcher is free. */
 static void start_next(engine *e, core *c, int64_t cycle) {
@@ -189,7 +190,8 @@ static bool replace_finished(engine *e, core *const *order) {
     return true;
 }
 
-/* --- memory side --------------------------------------------------------------------------------------------------- */
+/* --- memory side ---------------------------------------------------------------------------------------------------
+ */
 
 typedef struct merge_item {
     int64_t time;
@@ -298,7 +300,8 @@ static bool quiet(const engine *e) {
     return true;
 }
 
-/* --- the loop ------------------------------------------------------------------------------------------------------ */
+/* --- the loop ------------------------------------------------------------------------------------------------------
+ */
 
 static double seconds(void) {
     struct timespec t;
