@@ -368,11 +368,10 @@ static status engine_loop(engine *e, core *const *order, message *m) {
         return OK;
     sampler_init(&e->sample, (uint64_t)e->occupancy.blocks * e->core_count);
     start_first(e, order);
-    const int threads = e->options->threads ? (int)e->options->threads : 1;
     const int64_t forward = partition_forward_ticks(e->mach);
     team crew = {0};
     atomic_uint next_cluster = 0, next_partition = 0;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(e->options->threads ? (int)e->options->threads : 1)
     {
 #pragma omp single
         crew.size = (uint32_t)omp_get_num_threads();
