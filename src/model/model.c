@@ -20,23 +20,17 @@ const char *bound_kind_name(bound_kind k) {
 }
 
 char *bound_label(char *buffer, size_t size, const machine *mach, const bound *b) {
-    switch (b->kind) {
-    case BOUND_PIPE:
+    static const char *const words[BOUND_KIND_COUNT] = {
+        [BOUND_ISSUE] = "issue slots",      [BOUND_LSU] = "LSU passes",       [BOUND_SHARED] = "shared memory",
+        [BOUND_REQUESTS] = "request links", [BOUND_ANSWERS] = "answer links", [BOUND_PORT] = "port",
+        [BOUND_MISSES] = "MSHRs",           [BOUND_STORES] = "store credits", [BOUND_DRAM] = "DRAM",
+        [BOUND_DISPATCH] = "dispatch",      [BOUND_LATENCY] = "latency"};
+    if (b->kind == BOUND_PIPE)
         snprintf(buffer, size, "%s pipe", pipe_name((pipe_id)b->index));
-        break;
-    case BOUND_PORT:
-    case BOUND_MISSES:
-        snprintf(buffer, size, "%s %s", mach->level[b->index].name, bound_kind_name(b->kind));
-        break;
-    case BOUND_DRAM:
-        snprintf(buffer, size, "DRAM");
-        break;
-    case BOUND_LSU:
-        snprintf(buffer, size, "LSU");
-        break;
-    default:
-        snprintf(buffer, size, "%s", bound_kind_name(b->kind));
-    }
+    else if (b->kind == BOUND_PORT || b->kind == BOUND_MISSES)
+        snprintf(buffer, size, "%s %s", mach->level[b->index].name, words[b->kind]);
+    else
+        snprintf(buffer, size, "%s", words[b->kind]);
     return buffer;
 }
 
