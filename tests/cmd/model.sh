@@ -69,7 +69,7 @@ check "huge: status 0" status 0
 check "huge: says that it looked at a sample" has "Counted from a sample of the warps"
 cat >"$work/none.cfg" <<'CFG'
 machine = "v100";
-cases = ( { name = "none"; dataset = "[0][64]f32"; strategy = "memcpy"; } );
+cases = ( { name = "none"; dataset = "[0][64]f32"; } );
 CFG
 for format in text json csv; do
     run model "$work/none.cfg" --format $format
