@@ -18,6 +18,7 @@
     X(OPT_SRC, "src", 0, "LMAD", "source layout: '1:[(8192,8193),(8192,1)]'; default row-major")                       \
     X(OPT_DST, "dst", 0, "LMAD", "destination layout; default row-major")                                              \
     X(OPT_SAME_MEMORY, "same-memory", 0, NULL, "both layouts lie in one array: offset 0 is the same place")            \
+    X(OPT_BALANCE, "balance", 0, NULL, "the machine's balance between compute and memory instead")                     \
     X(OPT_EXACT, "exact", 0, NULL, "simulate every block; default: sample once the rate is steady")                    \
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
     X(OPT_FORMAT, "format", 0, "FORMAT", "text (default), json or csv")                                                \
@@ -56,7 +57,7 @@ typedef struct arguments {
     size_t operand_count;
     report_format format;
     uint32_t threads; /* >= 1 */
-    bool same_memory, exact, details, quiet, help, version;
+    bool same_memory, balance, exact, details, quiet, help, version;
 } arguments;
 
 typedef struct command {
@@ -90,6 +91,7 @@ const char *coalign_version(void);
 /* One subcommand a file. */
 status run_command(const arguments *args, message *m);
 status plan_command(const arguments *args, message *m);
+status model_command(const arguments *args, message *m);
 status machines_command(const arguments *args, message *m);
 status metrics_command(const arguments *args, message *m);
 status help_command(const arguments *args, message *m);

@@ -200,8 +200,8 @@ static status read_level(const loader *l, const config_setting_t *group, cache_l
 
 static status read_levels(const loader *l, const config_setting_t *list) {
     int n = config_setting_length(list);
-    if (n < 1 || n > MACHINE_LEVELS_MAX)
-        return config_fail(l->c, list, l->m, "'levels' has %d entries; a machine has 1 .. %d cache levels", n,
+    if (n > MACHINE_LEVELS_MAX)
+        return config_fail(l->c, list, l->m, "'levels' has %d entries; a machine has 0 .. %d cache levels", n,
                            MACHINE_LEVELS_MAX);
     for (int i = 0; i < n; i++)
         TRY(read_level(l, config_setting_get_elem(list, (unsigned)i), &l->mach->level[i]));

@@ -18,9 +18,10 @@
 
 enum {
     MACHINE_NAME_MAX = 48,
-    MACHINE_LEVELS_MAX = 6, /* cache levels between a core and DRAM */
-    MACHINE_SHIFTS_MAX = 8, /* terms of an address hash */
-    MACHINE_LINE_MAX = 128, /* bytes of a cache line (byte masks are 128 bits wide) */
+    MACHINE_LEVELS_MAX = 6,   /* cache levels between a core and DRAM */
+    MACHINE_SHIFTS_MAX = 8,   /* terms of an address hash */
+    MACHINE_LINE_MAX = 128,   /* bytes of a cache line (byte masks are 128 bits wide) */
+    MACHINE_BARE_SECTOR = 32, /* granule of accesses that no cache serves (CUDA guide, compute capability 1.x) */
     MACHINE_CORES_MAX = 1024,
     MACHINE_CHANNELS_MAX = 256,
     MACHINE_WARPS_MAX = 128, /* resident warps of a core */

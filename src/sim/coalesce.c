@@ -3,7 +3,10 @@
 #include <string.h>
 
 void coalescer_init(coalescer *c, const machine *mach) {
-    *c = (coalescer){.lsu = &mach->lsu, .warp_width = mach->core.warp_width, .line_bytes = 128, .sector_bytes = 32};
+    *c = (coalescer){.lsu = &mach->lsu,
+                     .warp_width = mach->core.warp_width,
+                     .line_bytes = MACHINE_LINE_MAX,
+                     .sector_bytes = MACHINE_BARE_SECTOR};
     if (mach->level_count) {
         c->line_bytes = mach->level[0].line_bytes;
         c->sector_bytes = mach->level[0].sector_bytes;
