@@ -20,6 +20,9 @@
     X(OPT_SAME_MEMORY, "same-memory", 0, NULL, "both layouts lie in one array: offset 0 is the same place")            \
     X(OPT_EXACT, "exact", 0, NULL, "simulate every block; default: sample once the rate is steady")                    \
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
+    X(OPT_EMIT, "emit", 0, "LANGUAGE", "print the transformed bodies as c or cuda, and simulate nothing")              \
+    X(OPT_TIMELINE, "timeline", 0, "FILE",                                                                             \
+      "also write, as CSV, what one warp does in a turn of the loop")                                                  \
     X(OPT_FORMAT, "format", 0, "FORMAT", "text (default), json or csv")                                                \
     X(OPT_OUTPUT, "output", 'o', "FILE",                                                                               \
       "write there instead of stdout; may be repeated; - is stdout;\n"                                                 \
@@ -48,6 +51,7 @@ extern const option_desc option_table[OPTION_COUNT];
 /* The parsed command line. Strings point into argv. Release with arguments_free. */
 typedef struct arguments {
     const char *machine, *shape, *src, *dst;
+    const char *emit, *timeline; /* emit: "c", "cuda" or NULL */
     const char **defines;
     size_t define_count;
     const char **outputs;
@@ -90,6 +94,7 @@ const char *coalign_version(void);
 /* One subcommand a file. */
 status run_command(const arguments *args, message *m);
 status plan_command(const arguments *args, message *m);
+status hoist_command(const arguments *args, message *m);
 status machines_command(const arguments *args, message *m);
 status metrics_command(const arguments *args, message *m);
 status help_command(const arguments *args, message *m);
