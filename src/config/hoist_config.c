@@ -80,22 +80,48 @@ static status read_figures(const config *c, const config_setting_t *group, const
     return OK;
 }
 
+/* The body: a text, or an array of its lines. */
+static status read_body_text(const config *c, const config_setting_t *at, textbuf *text, message *m) {
+    const int type = config_setting_type(at);
+    if (type == CONFIG_TYPE_STRING) {
+        textbuf_put(text, config_setting_get_string(at));
+    } else if (type == CONFIG_TYPE_ARRAY || type == CONFIG_TYPE_LIST) {
+        textbuf_put(text, "");
+        for (int i = 0; i < config_setting_length(at); i++) {
+            const config_setting_t *line = config_setting_get_elem(at, (unsigned)i);
+            if (config_setting_type(line) != CONFIG_TYPE_STRING)
+                return config_fail(c, line, m, "line %d of 'body' must be a text", i + 1);
+            textbuf_put(text, config_setting_get_string(line));
+            textbuf_put(text, "\n");
+        }
+    } else {
+        return config_fail(c, at, m, "'body' must be a text, or an array of its lines");
+    }
+    return text->failed ? fail(m, ERR_MEMORY, "not enough memory for a loop body") : OK;
+}
+
+static status read_body(const config *c, const config_setting_t *at, hoist_case *out, message *m) {
+    char file[EXPERIMENT_PLACE_MAX + 16];
+    textbuf text = {.length = 0};
+    config_place(c, at, out->place, sizeof out->place - 16);
+    strcat(out->place, ": body");
+    snprintf(file, sizeof file, "%s", out->place);
+    status s = read_body_text(c, at, &text, m);
+    if (s == OK)
+        s = body_parse(file, text.text, text.length, &out->b, m);
+    textbuf_free(&text);
+    return s;
+}
+
 static status read_case(const config *c, const config_setting_t *group, const raw_case *defaults, hoist_case *out,
                         message *m) {
     raw_case raw = *defaults;
     TRY(read_figures(c, group, case_fields, LENGTH(case_fields), &raw, m));
-    config_place(c, group, out->place, sizeof out->place);
     if (*raw.name)
         memcpy(out->name, raw.name, sizeof out->name);
     else
         snprintf(out->name, sizeof out->name, "case %d", config_setting_index(group));
-    const config_setting_t *text = config_member(group, "body");
-    if (config_setting_type(text) != CONFIG_TYPE_STRING)
-        return config_fail(c, text, m, "'body' must be a text");
-    const char *body_text = config_setting_get_string(text);
-    char file[EXPERIMENT_PLACE_MAX + 16];
-    snprintf(file, sizeof file, "%s: body", out->place);
-    TRY(body_parse(file, body_text, strlen(body_text), &out->b, m));
+    TRY(read_body(c, config_member(group, "body"), out, m));
     launch(&out->b, &raw);
     set_options(out, &raw);
     return OK;

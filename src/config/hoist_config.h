@@ -8,7 +8,7 @@
  *
  * A case:
  *     name = "...";                        else "case N"
- *     body = "...";                        the text (kernel/body.h); may run over several lines
+ *     body = [ "...", "..." ];             the lines of the text (kernel/body.h), or a single string
  *     blocks = 432; threads = 128;         in place of the body's own, which may be left out; in x
  *     limit = 8;                           loads that are hoisted at most
  *     sweep = true;                        also simulate every smaller and larger number of hoisted loads
@@ -25,7 +25,7 @@
 
 typedef struct hoist_case {
     char name[EXPERIMENT_NAME_MAX];
-    char place[EXPERIMENT_PLACE_MAX]; /* begins messages about this case, before the place in the body */
+    char place[EXPERIMENT_PLACE_MAX]; /* "x.cfg:12: body", "x.body": begins messages, before line and column */
     body b;
     uint32_t limit;
     bool sweep;
