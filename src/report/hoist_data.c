@@ -14,6 +14,7 @@
     X("hoisted_loads", count(v->hoisted))                                                                              \
     X("hoist_limit", count(v->limit))                                                                                  \
     X("speedup", real(hoist_speedup(r, i)))                                                                            \
+    X("warps_per_core", count(hoist_warps(v)))                                                                         \
     X("loads_in_flight", count(v->loads_in_flight))                                                                    \
     X("spilled_values", count(v->code.spilled))                                                                        \
     X("spill_loads_in_code", count(v->code.spill_loads))                                                               \
@@ -51,7 +52,7 @@ static status print_spread(FILE *out, const report_options *o, const hoist_resul
 }
 
 status hoist_summary(FILE *out, const report_options *o, const hoist_result *results, size_t count_of, message *m) {
-    static const table_column columns[] = {{"case", "", 0, 0},         {"hoisted", "", 1, 0},   {"registers", "", 1, 1},
+    static const table_column columns[] = {{"case", "", 0, 0},         {"loads", "", 1, 0},     {"registers", "", 1, 1},
                                            {"warps", "", 1, 1},        {"spilled", "", 1, 2},   {"in flight", "", 1, 2},
                                            {"as written", "us", 1, 0}, {"hoisted", "us", 1, 0}, {"gain", "%", 1, 0},
                                            {"best", "", 1, 3},         {"cause", "", 0, 0}};
@@ -66,7 +67,7 @@ status hoist_summary(FILE *out, const report_options *o, const hoist_result *res
         s = table_add(&t, m, "%s", r->name);
         s = s ? s : table_add(&t, m, "%" PRIu32, a->hoisted);
         s = s ? s : table_add(&t, m, "%" PRIu32 " %" PRIu32, b->code.k.registers, a->code.k.registers);
-        s = s ? s : table_add(&t, m, "%" PRIu32 " %" PRIu32, b->run.sim.resident_warps, a->run.sim.resident_warps);
+        s = s ? s : table_add(&t, m, "%" PRIu32 " %" PRIu32, hoist_warps(b), hoist_warps(a));
         s = s ? s : table_add(&t, m, "%" PRIu32, a->code.spilled);
         s = s ? s : table_add(&t, m, "%" PRIu32 " %" PRIu32, b->loads_in_flight, a->loads_in_flight);
         s = s ? s : table_add(&t, m, "%s", was);

@@ -3,14 +3,15 @@
 #include "report/limiter.h"
 #include "report/value.h"
 
+#include "base/num.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-/* Less is noise of the model; a utilisation beyond BUSY is a bottleneck; a hit rate that falls by THRASH_POINTS
- * matters. */
-static const double noticeable = 0.01, busy = 0.80, thrash_points = 5.0;
+/* Less is noise of the model; a utilisation beyond `busy` is a bottleneck; so many times the misses or turnarounds
+ * matter. */
+static const double noticeable = 0.01, busy = 0.80, many_more = 1.05;
 
 const char *hoist_cause_name(hoist_cause c) {
     static const char *const names[] = {
@@ -29,6 +30,13 @@ double hoist_speedup(const hoist_result *r, uint32_t variant) {
 double hoist_stall(const hoist_variant *v, stall_reason reason) {
     const sim_result *s = &v->run.sim;
     return s->warps ? (double)s->stall_cycles[reason] / (double)s->warps : 0;
+}
+
+uint32_t hoist_warps(const hoist_variant *v) {
+    const kernel *k = &v->code.k;
+    const core_desc *c = &v->run.mach->core;
+    const uint64_t each = ceil_div(k->block_threads, c->warp_width), given = ceil_div(k->blocks, c->count) * each;
+    return given < v->run.sim.resident_warps ? (uint32_t)given : v->run.sim.resident_warps;
 }
 
 /* ---- the timeline ------------------------------------------------------------------------------------------------ */
@@ -105,11 +113,21 @@ static void say(hoist_result *r, hoist_cause cause, const char *format, ...) {
     r->cause = cause;
 }
 
-static double first_level_hit(const hoist_variant *v) {
-    const level_counters *c = &v->run.sim.level[0];
-    return c->read_sectors ? 100.0 * (double)(c->read_hit_sectors + c->read_pending_sectors) / (double)c->read_sectors
-                           : NAN;
+static bool grew(uint64_t before, uint64_t after) {
+    return (double)after > many_more * (double)before && after > before + 1;
 }
+
+/* Appends to the sentence. */
+static void go_on(hoist_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void go_on(hoist_result *r, const char *format, ...) {
+    const size_t used = strlen(r->reason);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->reason + used, sizeof r->reason - used, format, arguments);
+    va_end(arguments);
+}
+
+enum { NAMED_LOADS = 3 };
 
 static void nothing(hoist_result *r) {
     const hoist_report *p = r->pass;
@@ -124,14 +142,17 @@ static void nothing(hoist_result *r) {
                 p->leaf[i].at.line, p->leaf[i].obstacle);
             return;
         }
+    uint32_t named = 0;
+    say(r, CAUSE_NOTHING, "No gain because there is nothing to hoist: ");
     for (uint32_t i = 0; i < p->leaves; i++)
-        for (uint32_t k = 0; k < p->leaf[i].loads; k++) {
+        for (uint32_t k = 0; k < p->leaf[i].loads; k++, named++) {
             const hoist_load *l = &p->leaf[i].load[k];
-            say(r, CAUSE_NOTHING, "No gain because there is nothing to hoist: %s stays, %s.", l->text,
-                hoist_verdict_text(l->verdict));
-            return;
+            if (named < NAMED_LOADS)
+                go_on(r, "%s%s stays, %s", named ? "; " : "", l->text, hoist_verdict_text(l->verdict));
         }
-    say(r, CAUSE_NOTHING, "No gain because there is nothing to hoist: the statements load nothing.");
+    if (named > NAMED_LOADS)
+        go_on(r, "; and so on");
+    go_on(r, named ? "." : "the statements load nothing.");
 }
 
 static void faster(hoist_result *r, const hoist_variant *b, const hoist_variant *a, double speedup) {
@@ -168,14 +189,14 @@ static void slower(hoist_result *r, const hoist_variant *b, const hoist_variant 
     const sim_result *before = &b->run.sim, *after = &a->run.sim;
     const stall_reason grown = most_grown(b, a);
     const double was = hoist_stall(b, grown), is = hoist_stall(a, grown);
-    const double hit_before = first_level_hit(b), hit_after = first_level_hit(a);
+    const level_counters *first_before = &before->level[0], *first_after = &after->level[0];
     const uint64_t moves = a->code.spill_loads + a->code.spill_stores;
     if (a->code.spilled > b->code.spilled) {
         say(r, CAUSE_SPILLS,
             "Slower by %.1f %% because %" PRIu32 " values do not fit the %" PRIu32
             " registers of a thread and live in local memory: %" PRIu64 " loads and stores more in the code.",
             loss, a->code.spilled, a->code.register_limit, moves);
-    } else if (after->resident_warps < before->resident_warps) {
+    } else if (hoist_warps(a) < hoist_warps(b)) {
         char proof[128] = "";
         if (r->same_warps_cycles)
             snprintf(proof, sizeof proof, "; with as many warps as before it would be %.2f times as fast",
@@ -183,13 +204,18 @@ static void slower(hoist_result *r, const hoist_variant *b, const hoist_variant 
         say(r, CAUSE_OCCUPANCY,
             "Slower by %.1f %% because %" PRIu32 " instead of %" PRIu32 " registers a thread leave %" PRIu32
             " instead of %" PRIu32 " warps on a core%s.",
-            loss, a->code.k.registers, b->code.k.registers, after->resident_warps, before->resident_warps, proof);
-    } else if (hit_before - hit_after >= thrash_points) {
+            loss, a->code.k.registers, b->code.k.registers, hoist_warps(a), hoist_warps(b), proof);
+    } else if (a->run.mach->level_count && grew(first_before->read_miss_sectors, first_after->read_miss_sectors)) {
         say(r, CAUSE_THRASH,
-            "Slower by %.1f %% because the loads that are in flight at once push each other out of the %s: %.0f "
-            "instead of "
-            "%.0f %% of its sectors hit.",
-            loss, a->run.mach->level[0].name, hit_after, hit_before);
+            "Slower by %.1f %% because the loads that are in flight at once push each other out of the %s: %" PRIu64
+            " instead of %" PRIu64 " of its sectors miss.",
+            loss, a->run.mach->level[0].name, first_after->read_miss_sectors, first_before->read_miss_sectors);
+    } else if (after->limit[0].kind == LIMIT_DRAM && grew(before->dram.turnarounds, after->dram.turnarounds)) {
+        say(r, CAUSE_DRAM,
+            "Slower by %.1f %% because the DRAM, which is the limit, turns between reads and writes %" PRIu64
+            " instead of %" PRIu64 " times: its buses move data %.0f instead of %.0f %% of the time.",
+            loss, after->dram.turnarounds, before->dram.turnarounds, after->dram.busy_mean * 100,
+            before->dram.busy_mean * 100);
     } else if (grown == STALL_LG_THROTTLE) {
         say(r, CAUSE_QUEUE,
             "Slower by %.1f %% because the loads come in bursts that fill the queue of the load/store unit: a warp "
@@ -209,7 +235,6 @@ static bool moves_data(limit_kind k) {
 static void no_gain(hoist_result *r, const hoist_variant *b, const hoist_variant *a) {
     const limiter *l = &b->run.sim.limit[0];
     const double percent_busy = l->utilisation * 100;
-    const sim_result *before = &b->run.sim, *after = &a->run.sim;
     if (moves_data(l->kind) && l->utilisation >= busy)
         say(r, CAUSE_BANDWIDTH,
             "No gain because the kernel is bandwidth-bound: %s is busy %.0f %% of the time as written.",
@@ -218,23 +243,22 @@ static void no_gain(hoist_result *r, const hoist_variant *b, const hoist_variant
         say(r, CAUSE_ENOUGH_WARPS,
             "No gain because enough warps hide the latency: with %" PRIu32
             " on a core its schedulers or their pipes are busy %.0f %% of the time as written.",
-            before->resident_warps, percent_busy);
+            hoist_warps(b), percent_busy);
     else if (a->loads_in_flight <= b->loads_in_flight)
         say(r, CAUSE_ALREADY,
             "No gain because the loads overlap already: a warp has up to %" PRIu32 " in flight as written, and %" PRIu32
             " when they are hoisted.",
             b->loads_in_flight, a->loads_in_flight);
-    else if (after->resident_warps < before->resident_warps)
+    else if (hoist_warps(a) < hoist_warps(b))
         say(r, CAUSE_OCCUPANCY,
             "No gain because %" PRIu32 " instead of %" PRIu32 " registers a thread leave %" PRIu32
             " instead of %" PRIu32 " warps on a core, which costs what the overlap of %" PRIu32 " loads brings.",
-            a->code.k.registers, b->code.k.registers, after->resident_warps, before->resident_warps,
-            a->loads_in_flight);
+            a->code.k.registers, b->code.k.registers, hoist_warps(a), hoist_warps(b), a->loads_in_flight);
     else
         say(r, CAUSE_ENOUGH_WARPS,
             "No gain because the other warps hide the latency already: with %" PRIu32
             " on a core the busiest resource, %s, is busy %.0f %% of the time as written.",
-            before->resident_warps, limiter_name(&b->run, 0), percent_busy);
+            hoist_warps(b), limiter_name(&b->run, 0), percent_busy);
 }
 
 void hoist_explain(hoist_result *r) {

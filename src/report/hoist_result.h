@@ -18,6 +18,7 @@
     X(CAUSE_SPILLS, "spills")                                                                                          \
     X(CAUSE_QUEUE, "load_burst")                                                                                       \
     X(CAUSE_THRASH, "cache_thrash")                                                                                    \
+    X(CAUSE_DRAM, "dram_turnarounds")                                                                                  \
     X(CAUSE_OTHER, "other")
 
 typedef enum hoist_cause {
@@ -55,6 +56,9 @@ const char *hoist_cause_name(hoist_cause c);
 double hoist_speedup(const hoist_result *r, uint32_t variant);
 /* Cycles that a warp spends on this reason, on average. */
 double hoist_stall(const hoist_variant *v, stall_reason reason);
+
+/* Warps that a core holds: what its resources allow, and what the grid gives it. */
+uint32_t hoist_warps(const hoist_variant *v);
 
 /* Finds the turn in the timeline and the loads in flight. */
 void hoist_watch(hoist_variant *v);

@@ -267,7 +267,7 @@ static status add_figures(table *t, const hoist_result *r, message *m) {
     TRY(add_row(t, m, "time", "us", microseconds(b), microseconds(a)));
     TRY(add_whole(t, m, "cycles", "", x->cycles, y->cycles));
     TRY(add_whole(t, m, "registers of a thread", "", b->code.k.registers, a->code.k.registers));
-    TRY(add_whole(t, m, "resident warps of a core", "", x->resident_warps, y->resident_warps));
+    TRY(add_whole(t, m, "resident warps of a core", "", hoist_warps(b), hoist_warps(a)));
     TRY(add_whole(t, m, "values spilled", "", b->code.spilled, a->code.spilled));
     TRY(add_whole(t, m, "loads of a warp in flight", "", b->loads_in_flight, a->loads_in_flight));
     TRY(add_whole(t, m, "instructions in the code", "", b->code.k.code_count, a->code.k.code_count));
@@ -314,7 +314,7 @@ static status print_sweep(FILE *out, const hoist_result *r, size_t width, messag
                  i == r->after ? "shown above" : "");
         s = table_add(&t, m, "%" PRIu32, v->hoisted);
         s = s ? s : table_add(&t, m, "%" PRIu32, v->code.k.registers);
-        s = s ? s : table_add(&t, m, "%" PRIu32, v->run.sim.resident_warps);
+        s = s ? s : table_add(&t, m, "%" PRIu32, hoist_warps(v));
         s = s ? s : table_add(&t, m, "%" PRIu32, v->code.spilled);
         s = s ? s : table_add(&t, m, "%" PRIu32, v->loads_in_flight);
         s = s ? s : table_add(&t, m, "%s", time);
