@@ -19,7 +19,7 @@ status cluster_init(cluster *cl, const core_shared *shared, uint32_t id, uint32_
         return fail(m, ERR_MEMORY, "not enough memory for a cluster of %u cores", cores);
     TRY(crossbar_init(&cl->port, mach, m));
     for (uint32_t i = 0; i < cores; i++)
-        TRY(core_new(shared, i, &cl->core[i], m));
+        TRY(core_new(shared, i, id * (level >= 0 ? mach->core.per_cluster : 1) + i, &cl->core[i], m));
     if (cl->has_level) {
         const cache_level *desc = &mach->level[level];
         cl->level_index = (uint32_t)level;
