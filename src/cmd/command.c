@@ -27,6 +27,23 @@ const command command_table[] = {
      "Says how an array should be copied between two layouts, and why. With a machine, simulates every strategy that\n"
      "applies and ranks them; says of the others why they do not apply.",
      plan_command},
+    {"model", "[CONFIG]", 0, 1, REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_DETAILS) | BIT(OPT_BALANCE),
+     "lower bounds on the time of a config's cases, in closed form",
+     "Says for every case of CONFIG which part of the machine it keeps busy longest, so that no run can be faster, "
+     "which\n"
+     "part comes next, and what would move the bound. Takes milliseconds, whatever the size. With --balance: how many\n"
+     "operations each float needs, what hides a load, what random access wastes, and more, for a machine.",
+     model_command},
+    {"hoist", "FILE", 1, 1, SIMULATES | BIT(OPT_EMIT) | BIT(OPT_TIMELINE),
+     "move loads forward in loop bodies, and say what it brings",
+     "Moves the loads of innermost loops to their front and simulates the body before and after, and for every number "
+     "of\n"
+     "moved loads: registers, occupancy, spills, stalls, time, and the reason for gain, no gain or loss. FILE is a "
+     "loop body\n"
+     "(- is stdin), or a config whose name ends in .cfg. For a body, -D takes the keys of a case: blocks, threads, "
+     "limit,\n"
+     "unroll, vector, window (of a list scheduler), no_alias, max_registers, min_blocks.",
+     hoist_command},
     {"trace", "replay|mrc FILE", 2, 2,
      REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_COUNTS) | BIT(OPT_CACHE) | BIT(OPT_RULES) | BIT(OPT_LINE) |
          BIT(OPT_SAMPLE),

@@ -19,6 +19,7 @@
     X(OPT_SRC, "src", 0, "LMAD", "source layout: '1:[(8192,8193),(8192,1)]'; default row-major")                       \
     X(OPT_DST, "dst", 0, "LMAD", "destination layout; default row-major")                                              \
     X(OPT_SAME_MEMORY, "same-memory", 0, NULL, "both layouts lie in one array: offset 0 is the same place")            \
+    X(OPT_BALANCE, "balance", 0, NULL, "the machine's balance between compute and memory instead")                     \
     X(OPT_COUNTS, "counts", 0, NULL, "cache counts only, no time")                                                     \
     X(OPT_CACHE, "cache", 0, "CACHES",                                                                                 \
       "instead of a machine's: I1=32K:8:64,L1=48K:12:64,LL=2M:16:64\n"                                                 \
@@ -29,6 +30,8 @@
     X(OPT_SAMPLE, "sample", 0, "LINES", "follow at most so many lines, e.g. 16384; default: all, exactly")             \
     X(OPT_EXACT, "exact", 0, NULL, "simulate every block; default: sample once the rate is steady")                    \
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
+    X(OPT_EMIT, "emit", 0, "LANGUAGE", "print the transformed bodies as c or cuda, and simulate nothing")              \
+    X(OPT_TIMELINE, "timeline", 0, "FILE", "also write, as CSV, what one warp does in a turn of the loop")             \
     X(OPT_FORMAT, "format", 0, "FORMAT", "text (default), json or csv")                                                \
     X(OPT_OUTPUT, "output", 'o', "FILE",                                                                               \
       "write there instead of stdout; may be repeated; - is stdout;\n"                                                 \
@@ -57,6 +60,7 @@ extern const option_desc option_table[OPTION_COUNT];
 /* The parsed command line. Strings point into argv. Release with arguments_free. */
 typedef struct arguments {
     const char *machine, *shape, *src, *dst, *caches;
+    const char *emit, *timeline; /* emit: "c", "cuda" or NULL */
     const char **defines;
     size_t define_count;
     const char **outputs;
@@ -68,7 +72,7 @@ typedef struct arguments {
     counts_rules rules;
     uint32_t line_bytes;   /* 0: not given */
     uint64_t sample_lines; /* 0: not given */
-    bool counts, same_memory, exact, details, quiet, help, version;
+    bool counts, same_memory, balance, exact, details, quiet, help, version;
 } arguments;
 
 typedef struct command {
@@ -102,6 +106,8 @@ const char *coalign_version(void);
 /* One subcommand a file. */
 status run_command(const arguments *args, message *m);
 status plan_command(const arguments *args, message *m);
+status model_command(const arguments *args, message *m);
+status hoist_command(const arguments *args, message *m);
 status trace_command(const arguments *args, message *m);
 status trace_counts_command(const arguments *args,
                             message *m);                     /* trace replay --counts; the file is the last operand */

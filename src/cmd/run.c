@@ -1,62 +1,17 @@
 #include "base/mem.h"
+#include "cmd/case.h"
 #include "cmd/output.h"
-#include "cmd/place.h"
-#include "cmd/simulate.h"
-#include "config/experiment_config.h"
 
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
-/* A case on its way to a record; the record's texts point here. */
-typedef struct run_case {
-    const experiment_case *what;
-    copy_options options;
-    int64_t src_base, dst_base;
-    char strategy[STRATEGY_LABEL_MAX];
-    plan_text reason;                /* "" unless the plan chose */
-    plan_text note[PLAN_NOTE_COUNT]; /* "" where there is none */
-} run_case;
-
+/* The records' texts point to the cases. */
 typedef struct run {
     experiment experiment;
     run_case *cases;
     run_record *records;
     size_t done;
 } run;
-
-static status prepare_case(run_case *c, const experiment_case *what, message *m) {
-    c->what = what;
-    c->options = what->options;
-    c->src_base = what->src_base;
-    c->dst_base = what->dst_base;
-    if (!what->placed)
-        TRY(place_copy(&what->copy, false, &c->src_base, &c->dst_base, m));
-    plan_options o = plan_options_default();
-    o.general = what->options;
-    o.same_memory = true; /* one address space: the bases tell */
-    o.src_base = c->src_base;
-    o.dst_base = c->dst_base;
-    copy_plan plan;
-    TRY(plan_copy(&what->copy, &o, &plan, m));
-    for (int i = 0; i < PLAN_NOTE_COUNT; i++)
-        if (plan.noted[i])
-            c->note[i] = plan.note[i];
-    if (what->automatic) {
-        c->options.strategy = plan.options.strategy;
-        c->reason = plan.reason;
-    }
-    strategy_label(c->strategy, sizeof c->strategy, &c->options);
-    return OK;
-}
-
-/* Puts the case's place in front of the message, unless it names one already. */
-static status with_place(status s, const experiment_case *what, message *m) {
-    message inner = *m;
-    if (s == ERR_INPUT && *what->place && strncmp(inner.text, what->place, strlen(what->place)) != 0)
-        fail(m, s, "%s: case '%s': %.600s", what->place, what->name, inner.text);
-    return s;
-}
 
 static status prepare(run *r, const arguments *args, message *m) {
     config_overrides overrides = {args->defines, args->define_count};
@@ -67,7 +22,7 @@ static status prepare(run *r, const arguments *args, message *m) {
     if (!r->cases || !r->records)
         return fail(m, ERR_MEMORY, "not enough memory for %zu cases", count);
     for (size_t i = 0; i < count; i++)
-        TRY(with_place(prepare_case(&r->cases[i], &r->experiment.cases[i], m), &r->experiment.cases[i], m));
+        TRY(case_prepare(&r->cases[i], &r->experiment.cases[i], m));
     return OK;
 }
 
@@ -91,7 +46,7 @@ static status simulate(run *r, const arguments *args, message *m) {
         bar.name = c->what->name;
         s = simulate_copy(&r->experiment.mach, &c->what->copy, &c->options, c->src_base, c->dst_base, args, &bar,
                           record, m);
-        s = with_place(s, c->what, m);
+        s = case_with_place(s, c->what, m);
         r->done += s == OK;
     }
     progress_clear(&bar);

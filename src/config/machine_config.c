@@ -200,8 +200,8 @@ static status read_level(const loader *l, const config_setting_t *group, cache_l
 
 static status read_levels(const loader *l, const config_setting_t *list) {
     int n = config_setting_length(list);
-    if (n < 1 || n > MACHINE_LEVELS_MAX)
-        return config_fail(l->c, list, l->m, "'levels' has %d entries; a machine has 1 .. %d cache levels", n,
+    if (n > MACHINE_LEVELS_MAX)
+        return config_fail(l->c, list, l->m, "'levels' has %d entries; a machine has 0 .. %d cache levels", n,
                            MACHINE_LEVELS_MAX);
     for (int i = 0; i < n; i++)
         TRY(read_level(l, config_setting_get_elem(list, (unsigned)i), &l->mach->level[i]));
@@ -213,6 +213,7 @@ static status read_fabric(const loader *l, const config_setting_t *group) {
     static const field fields[] = {
         NUMBER(fabric_desc, request_bytes_per_cycle, 0.001, 1e6),
         NUMBER(fabric_desc, response_bytes_per_cycle, 0.001, 1e6),
+        COUNT(fabric_desc, slice_queue, 0, 1 << 20),
     };
     return read_fields(l->c, group, fields, LENGTH(fields), &l->mach->fabric, l->m);
 }
@@ -318,13 +319,18 @@ static status read_mix(const loader *l, const config_setting_t *group, isa_mix *
 
 static status read_isa(const loader *l, const config_setting_t *group) {
     field fields[ISA_PIECE_COUNT + 1];
-    for (int i = 0; i < ISA_PIECE_COUNT; i++)
+    for (int i = 0; i < ISA_PIECE_COUNT; i++) {
         fields[i] = (field)GROUP(isa_piece_name((isa_piece)i));
+        fields[i].optional = i >= ISA_DIV_F32;
+    }
     fields[ISA_PIECE_COUNT] = (field){
         .key = "name", .kind = FIELD_TEXT, .offset = offsetof(machine, isa_name), .max = sizeof l->mach->isa_name};
     TRY(read_fields(l->c, group, fields, LENGTH(fields), l->mach, l->m));
-    for (int i = 0; i < ISA_PIECE_COUNT; i++)
-        TRY(read_mix(l, config_member(group, fields[i].key), &l->mach->isa[i]));
+    for (int i = 0; i < ISA_PIECE_COUNT; i++) {
+        const config_setting_t *piece = config_member(group, fields[i].key);
+        if (piece)
+            TRY(read_mix(l, piece, &l->mach->isa[i]));
+    }
     return OK;
 }
 

@@ -61,7 +61,7 @@ static void say_overflow(plan_text *why_not, uint64_t elements, uint64_t step) {
     if (why_not)
         snprintf(why_not->text, sizeof why_not->text,
                  "a kernel with 32-bit indices would overflow: %" PRIu64 " elements plus a grid step of %" PRIu64
-                 " pass 2147483647",
+                 " pass 2147483648",
                  elements, step);
 }
 
@@ -80,7 +80,8 @@ bool copy_fits_32(const copy_desc *c, uint64_t grid_step, plan_text *why_not) {
     uint64_t elements = (uint64_t)copy_elements(c), last = 0;
     if (elements == 0)
         return true;
-    if (!add_u64(elements, grid_step, &last) || last > INT32_MAX) {
+    /* The thread of the last element adds the step to its index, elements - 1. */
+    if (!add_u64(elements - 1, grid_step, &last) || last > INT32_MAX) {
         say_overflow(why_not, elements, grid_step);
         return false;
     }

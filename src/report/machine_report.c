@@ -144,6 +144,7 @@ static void collect(rows *r, const machine *mach) {
     r->group = "fabric";
     add_real(r, "request_bytes_per_cycle", "byte/cycle", mach->fabric.request_bytes_per_cycle);
     add_real(r, "response_bytes_per_cycle", "byte/cycle", mach->fabric.response_bytes_per_cycle);
+    add_count(r, "slice_queue", "request", mach->fabric.slice_queue);
     dram_rows(r, mach);
 }
 

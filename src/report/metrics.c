@@ -148,7 +148,8 @@ static metric_value get_bytes_per_sector(const run_record *r, uint32_t d) {
 
 /* Above 100 % when several lanes ask for the same bytes (a broadcast); a share of the sector is at most all of it. */
 static metric_value get_sector_use(const run_record *r, uint32_t d) {
-    double whole = (double)r->sim.sectors[d] * r->mach->level[0].sector_bytes;
+    uint32_t sector = r->mach->level_count ? r->mach->level[0].sector_bytes : MACHINE_BARE_SECTOR;
+    double whole = (double)r->sim.sectors[d] * sector;
     return whole > 0 ? share((double)r->sim.useful_bytes[d] / whole) : none();
 }
 

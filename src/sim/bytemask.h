@@ -32,8 +32,9 @@ static inline bytemask bytemask_round(bytemask m, uint32_t unit) {
     if (m == 0 || m == ~(bytemask)0)
         return m;
     /* Gather every unit's bits on its lowest bit, then spread that bit over the unit. */
-    static const uint64_t lowest[7] = {UINT64_MAX,          0x5555555555555555u, 0x1111111111111111u, 0x0101010101010101u,
-                                       0x0001000100010001u, 0x0000000100000001u, 0x0000000000000001u};
+    static const uint64_t lowest[7] = {UINT64_MAX,          0x5555555555555555u, 0x1111111111111111u,
+                                       0x0101010101010101u, 0x0001000100010001u, 0x0000000100000001u,
+                                       0x0000000000000001u};
     const int log2 = __builtin_ctz(unit);
     uint64_t half[2] = {(uint64_t)m, (uint64_t)(m >> 64)};
     for (int i = 0; i < 2; i++) {

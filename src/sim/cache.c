@@ -18,7 +18,7 @@ status cache_init(cache *c, const cache_level *desc, uint32_t share, message *m)
     c->sets = (uint32_t)(desc->size_bytes / share / desc->line_bytes / desc->ways);
     c->set_mask = (c->sets & (c->sets - 1)) == 0 ? c->sets - 1 : 0;
     c->check_words = (c->ways + 7) / 8;
-    c->set_bytes = sizeof(cache_set) + c->check_words * 8 + (c->ways * sizeof(cache_link) + 7) / 8 * 8;
+    c->set_bytes = sizeof(cache_set) + (size_t)c->check_words * 8 + (c->ways * sizeof(cache_link) + 7) / 8 * 8;
     const size_t slots = (size_t)c->sets * c->ways;
     c->mshr_count = desc->mshrs;
     const size_t waiters = (size_t)desc->mshrs * ((size_t)desc->mshr_merges + 1);
@@ -96,8 +96,8 @@ static void touch(const cache *c, cache_set *s, uint32_t way) {
     s->newest = (uint16_t)way;
 }
 
-/* Of the ways 8 * word .. 8 * word + 7 those that may hold the line, as bit 7 of a byte each: the lowest way whose byte is
- * equal is among them; of the others some may be there for nothing. */
+/* Of the ways 8 * word .. 8 * word + 7 those that may hold the line, as bit 7 of a byte each: the lowest way whose byte
+ * is equal is among them; of the others some may be there for nothing. */
 static uint64_t candidates(const cache_set *s, uint32_t word, uint64_t check) {
     const uint64_t different = s->check[word] ^ check;
     return (different - UINT64_C(0x0101010101010101)) & ~different & UINT64_C(0x8080808080808080);

@@ -1,8 +1,9 @@
 /* cache.h - one instance (a slice, or a core's own) of a cache level: tags, byte masks, replacement, MSHRs.
  *
  * State only; time belongs to the callers. A line is named by its line number within the instance (for slices: the
- * slice-local number, see partition.h). A line in the tags may have bytes present (fetched or written), bytes dirty, and
- * misses under way, each an MSHR with the mask of bytes it will bring. Lines with misses under way are never victims.
+ * slice-local number, see partition.h). A line in the tags may have bytes present (fetched or written), bytes dirty,
+ * and misses under way, each an MSHR with the mask of bytes it will bring. Lines with misses under way are never
+ * victims.
  *
  * An MSHR's fill time may be unknown (CACHE_UNKNOWN) until the level below has decided it; then the owner calls
  * cache_schedule_fill, and cache_settle applies all fills that are due.
@@ -68,17 +69,17 @@ typedef struct cache_set {
 typedef struct cache {
     const cache_level *desc;
     uint32_t sets, ways, line_bytes;
-    uint32_t set_mask;   /* sets - 1 where that is a mask, else 0 */
+    uint32_t set_mask; /* sets - 1 where that is a mask, else 0 */
     uint32_t check_words;
     size_t set_bytes;
-    unsigned char *set;  /* cache_set, set_bytes each */
-    cache_line *line;    /* slot = set * ways + way */
+    unsigned char *set; /* cache_set, set_bytes each */
+    cache_line *line;   /* slot = set * ways + way */
     uint64_t random;
-    int64_t last_line;   /* whose set was asked for last, and that set: find, victim and replace come together */
+    int64_t last_line; /* whose set was asked for last, and that set: find, victim and replace come together */
     uint32_t last_set;
     cache_mshr *mshr;
     cache_waiter *waiter; /* waiter i < mshr_count is always the first of MSHR i; the others go where they are needed */
-    cache_due *due;      /* heap of MSHRs with known fill times, earliest first */
+    cache_due *due;       /* heap of MSHRs with known fill times, earliest first */
     uint32_t due_count, mshr_count, mshr_used;
     int32_t free_mshr, free_waiter;
     uint32_t waiter_count, waiters_touched; /* waiters never used yet are not in the free list */

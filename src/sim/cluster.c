@@ -15,11 +15,11 @@ status cluster_init(cluster *cl, const core_shared *shared, uint32_t id, uint32_
     const int32_t level = cluster_level(mach);
     *cl = (cluster){.shared = shared, .mach = mach, .id = id, .cores = cores, .has_level = level >= 0};
     cl->core = mem_zero(cores, sizeof *cl->core);
-    cl->to = mem_zero(mach->channels, sizeof *cl->to);
-    if (!cl->core || !cl->to)
+    if (!cl->core)
         return fail(m, ERR_MEMORY, "not enough memory for a cluster of %u cores", cores);
+    TRY(crossbar_init(&cl->port, mach, m));
     for (uint32_t i = 0; i < cores; i++)
-        TRY(core_new(shared, i, &cl->core[i], m));
+        TRY(core_new(shared, i, id * (level >= 0 ? mach->core.per_cluster : 1) + i, &cl->core[i], m));
     if (cl->has_level) {
         const cache_level *desc = &mach->level[level];
         cl->level_index = (uint32_t)level;
@@ -35,10 +35,8 @@ status cluster_init(cluster *cl, const core_shared *shared, uint32_t id, uint32_
 void cluster_free(cluster *cl) {
     for (uint32_t i = 0; cl->core && i < cl->cores; i++)
         core_free(cl->core[i]);
-    for (uint32_t i = 0; cl->to && i < cl->mach->channels; i++)
-        mem_free(cl->to[i].item);
     mem_free(cl->core);
-    mem_free(cl->to);
+    crossbar_free(&cl->port);
     cache_free(&cl->level.tags);
 }
 
@@ -62,6 +60,10 @@ void cluster_prefetch(const cluster *cl, const mem_response *r) {
 }
 
 void cluster_deliver(cluster *cl, const mem_response *r) {
+    if (r->core == CORE_IS_CROSSBAR) {
+        crossbar_credit(&cl->port, r->token, r->cycle);
+        return;
+    }
     if (r->core != CORE_IS_CLUSTER) {
         if (!core_deliver(cl->core[r->core], r))
             cl->fault = "not enough memory";
@@ -84,7 +86,7 @@ void cluster_deliver(cluster *cl, const mem_response *r) {
 }
 
 static void pass_on(cluster *cl, const mem_request *r) {
-    if (!request_list_push(&cl->to[partition_of(cl->mach, r->address)], r))
+    if (!crossbar_send(&cl->port, r))
         cl->fault = "not enough memory";
 }
 
@@ -219,15 +221,16 @@ static void prefetch_requests(cluster *cl, int64_t limit, void (*prefetch)(const
 /* Handles the cores' requests that arrive before `limit`, in order of (time, core). */
 static void handle_all(cluster *cl, int64_t limit) {
     int64_t head[MACHINE_CORES_MAX]; /* when each core's first request arrives */
-    for (uint32_t i = 0; i < cl->cores; i++) {
-        const request_list *l = core_requests(cl->core[i]);
-        head[i] = l->next < l->count ? l->item[l->next].time : TICK_NEVER;
-    }
+    uint32_t cores = 0;
+    do { /* a cluster has at least one core */
+        const request_list *l = core_requests(cl->core[cores]);
+        head[cores] = l->next < l->count ? l->item[l->next].time : TICK_NEVER;
+    } while (++cores < cl->cores);
     prefetch_requests(cl, limit, cache_prefetch_set);
     prefetch_requests(cl, limit, cache_prefetch_line);
     for (;;) {
         uint32_t first = 0;
-        for (uint32_t i = 1; i < cl->cores; i++)
+        for (uint32_t i = 1; i < cores; i++)
             if (head[i] < head[first])
                 first = i;
         if (head[first] >= limit)
@@ -262,6 +265,8 @@ void cluster_run(cluster *cl, int64_t from, int64_t to) {
             from = end;
         }
     }
+    if (!crossbar_drain(&cl->port))
+        cl->fault = "not enough memory";
     for (uint32_t i = 0; i < cl->cores; i++)
         if (core_fault(cl->core[i]))
             cl->fault = core_fault(cl->core[i]);

@@ -1,16 +1,15 @@
 /* coalesce.h - one warp access becomes transactions, tag passes and data-bank passes.
  *
  * Rules (machine.h, coalesce_rule):
- *   half_warp_strict    NVIDIA CC 1.0/1.1 (CUDA programming guide): 16 lanes, lane k at element k of a block aligned to 16
- *                       elements of 4, 8 or 16 bytes: one transaction (two for 16 bytes); else one of 32 bytes a lane.
- *   half_warp_segments  CC 1.2/1.3: per half warp, segments of 32/64/128 bytes, shrunk while only half is used.
- *   line128             Fermi, cached: every touched line is fetched whole.
- *   sectors             Maxwell and later: every touched sector.
- *   amd_quad            RDNA/CDNA: every touched sector of the first level (whole or half lines).
- * Passes: a data pass serves each bank once (distinct words of one bank conflict, equal words do not); accesses of 8 bytes
- * go by half warps, of 16 bytes by quarter warps. A tag pass looks up its share of lines in each tag bank; which bank a
- * line has is worked out from the recorded A100 counters of RRZE-HPC/gpu-benches (tests/golden/gpu_strides_a100.csv):
- * four banks, named by the line number's base-4 digits added by XOR, give all 144 patterns to 2 % on average.
+ *   half_warp_strict    NVIDIA CC 1.0/1.1 (CUDA programming guide): 16 lanes, lane k at element k of a block aligned to
+ * 16 elements of 4, 8 or 16 bytes: one transaction (two for 16 bytes); else one of 32 bytes a lane. half_warp_segments
+ * CC 1.2/1.3: per half warp, segments of 32/64/128 bytes, shrunk while only half is used. line128             Fermi,
+ * cached: every touched line is fetched whole. sectors             Maxwell and later: every touched sector. amd_quad
+ * RDNA/CDNA: every touched sector of the first level (whole or half lines). Passes: a data pass serves each bank once
+ * (distinct words of one bank conflict, equal words do not); accesses of 8 bytes go by half warps, of 16 bytes by
+ * quarter warps. A tag pass looks up its share of lines in each tag bank; which bank a line has is worked out from the
+ * recorded A100 counters of RRZE-HPC/gpu-benches (tests/golden/gpu_strides_a100.csv): four banks, named by the line
+ * number's base-4 digits added by XOR, give all 144 patterns to 2 % on average.
  */
 #ifndef COALIGN_SIM_COALESCE_H
 #define COALIGN_SIM_COALESCE_H
@@ -29,10 +28,10 @@ typedef struct transaction {
 typedef struct coalesced {
     uint32_t count;
     uint32_t data_passes;
-    uint32_t tag_milli;      /* tag passes in thousandths */
-    uint32_t cycles_milli;   /* what the access occupies the unit for: max of both and of the register path's floor */
+    uint32_t tag_milli;    /* tag passes in thousandths */
+    uint32_t cycles_milli; /* what the access occupies the unit for: max of both and of the register path's floor */
     uint32_t sectors;
-    uint32_t useful_bytes;   /* active lanes * width */
+    uint32_t useful_bytes; /* active lanes * width */
     transaction item[TRANSACTIONS_MAX];
 } coalesced;
 

@@ -1,7 +1,7 @@
 /* core.h - one core (SM, CU): schedulers, warps, the load/store unit and the core's own first cache level.
  *
- * core_run simulates cycles [from, to) knowing all answers that arrive in them; what the core asks of the memory side is
- * appended to its outgoing requests in order of time. Issue is in order per warp, with a scoreboard; each scheduler
+ * core_run simulates cycles [from, to) knowing all answers that arrive in them; what the core asks of the memory side
+ * is appended to its outgoing requests in order of time. Issue is in order per warp, with a scoreboard; each scheduler
  * considers its warps in the policy's order every cycle in which anything can change and skips the rest. Every gap
  * between two issues of a warp is charged to the reasons in STALL_LIST, so that per warp
  *     issue cycles + all stalls = cycles from its launch to its release.
@@ -12,8 +12,7 @@
 #include "kernel/address.h"
 #include "sim/coalesce.h"
 #include "sim/partition.h"
-
-enum { CORE_REGISTERS = 64 }; /* scoreboard names that the engine follows per warp */
+#include "sim/timeline.h"
 
 typedef struct core_counters {
     uint64_t instructions[OP_CLASS_COUNT];
@@ -32,7 +31,7 @@ typedef struct core core;
 typedef struct core_inst {
     uint32_t latency_cycles, interval_cycles;
     uint8_t op, pipe, dst;
-    uint8_t reason;        /* stall_reason of those that wait for its result */
+    uint8_t reason;            /* stall_reason of those that wait for its result */
     uint8_t reg_count, reg[4]; /* registers that have to be ready: dst, then src; no zeros */
 } core_inst;
 
@@ -43,14 +42,17 @@ status core_decode(const machine *mach, const kernel *k, core_inst **code, messa
 typedef struct core_shared {
     const machine *mach;
     const kernel *k;
-    const core_inst *code;   /* core_decode of k */
+    const core_inst *code; /* core_decode of k */
     bool lane_loop;
+    timeline *line;     /* or NULL */
+    uint32_t registers; /* scoreboard names of a warp: the kernel's highest + 1 */
     uint32_t warps_per_block, resident_blocks;
-    bool has_level;          /* mach->level[0] is the core's own */
-    int64_t forward_ticks;   /* from the first-level lookup to whoever takes the core's requests */
+    bool has_level;        /* mach->level[0] is the core's own */
+    int64_t forward_ticks; /* from the first-level lookup to whoever takes the core's requests */
 } core_shared;
 
-status core_new(const core_shared *shared, uint32_t id, core **out, message *m);
+/* id: within its cluster; number: among all cores. */
+status core_new(const core_shared *shared, uint32_t id, uint32_t number, core **out, message *m);
 void core_free(core *c);
 
 /* Block `block` starts here at `cycle`; there must be room (core_room). */

@@ -2,8 +2,8 @@
  *
  * Nothing that a core sends can come back sooner than the shortest round trip to the memory side. So all clusters are
  * simulated, independently, for one such quantum; then all partitions, independently, over what was sent, in order of
- * (time, cluster); then their answers, which cannot be due before the next quantum, are delivered in order of partition.
- * Nothing depends on the number of host threads.
+ * (time, cluster); then their answers, which cannot be due before the next quantum, are delivered in order of
+ * partition. Nothing depends on the number of host threads.
  */
 #include "sim/engine.h"
 
@@ -43,17 +43,16 @@ static core *dispatch_core(const engine *e, uint32_t i) {
     return NULL;
 }
 
-/* The engine follows fewer registers than an instruction can name. */
-static status check_registers(const kernel *k, message *m) {
+/* Scoreboard names that a warp needs: the highest register in the code, and none, which is 0. */
+static uint32_t count_registers(const kernel *k) {
+    uint32_t highest = 0;
     for (uint32_t i = 0; i < k->code_count; i++) {
         const ir_inst *x = &k->code[i];
         const uint8_t names[] = {x->dst, x->src[0], x->src[1], x->src[2]};
         for (int r = 0; r < 4; r++)
-            if (names[r] >= CORE_REGISTERS)
-                return fail(m, ERR_INPUT, "kernel %s uses register %u; the simulation follows registers below %d", k->name,
-                            names[r], CORE_REGISTERS);
+            highest = names[r] > highest ? names[r] : highest;
     }
-    return OK;
+    return highest + 1;
 }
 
 static status engine_init(engine *e, const machine *mach, const kernel *k, const sim_options *o, core **order,
@@ -61,7 +60,6 @@ static status engine_init(engine *e, const machine *mach, const kernel *k, const
     e->mach = mach;
     e->k = k;
     e->options = o;
-    TRY(check_registers(k, m));
     TRY(occupancy(mach, k, &e->occupancy, m));
     TRY(core_decode(mach, k, &e->code, m));
     const int32_t level = cluster_level(mach);
@@ -73,6 +71,8 @@ static status engine_init(engine *e, const machine *mach, const kernel *k, const
         .k = k,
         .code = e->code,
         .lane_loop = o->lane_loop,
+        .line = o->line,
+        .registers = count_registers(k),
         .warps_per_block = (k->block_threads + mach->core.warp_width - 1) / mach->core.warp_width,
         .resident_blocks = e->occupancy.blocks,
         .has_level = mach->level_count > 0 && mach->level[0].scope == SCOPE_CORE,
@@ -112,7 +112,8 @@ static void engine_free(engine *e) {
     mem_free(e->code);
 }
 
-/* --- blocks -------------------------------------------------------------------------------------------------------- */
+/* --- blocks --------------------------------------------------------------------------------------------------------
+ */
 
 /* Starts the next block on this core at `cycle`, or when the dispatcher is free. */
 static void start_next(engine *e, core *c, int64_t cycle) {
@@ -189,7 +190,8 @@ static bool replace_finished(engine *e, core *const *order) {
     return true;
 }
 
-/* --- memory side --------------------------------------------------------------------------------------------------- */
+/* --- memory side ---------------------------------------------------------------------------------------------------
+ */
 
 typedef struct merge_item {
     int64_t time;
@@ -219,7 +221,7 @@ static void merge_down(merge_item *heap, uint32_t n, uint32_t i) {
 /* The requests of a quantum go to as many sets of the caches, more than the host keeps near: fetch them all at once. */
 static void prefetch_requests(const engine *e, uint32_t p, int64_t limit, bool lines) {
     for (uint32_t i = 0; i < e->cluster_count; i++) {
-        const request_list *l = &e->clusters[i].to[p];
+        const request_list *l = &e->clusters[i].port.to[p];
         for (size_t k = l->next; k < l->count && l->item[k].time < limit; k++)
             partition_prefetch(&e->partitions[p], &l->item[k], lines);
     }
@@ -241,7 +243,7 @@ static void run_partition(engine *e, uint32_t p, int64_t limit) {
     prefetch_requests(e, p, limit, false);
     prefetch_requests(e, p, limit, true);
     for (uint32_t i = 0; i < e->cluster_count; i++) {
-        const request_list *l = &e->clusters[i].to[p];
+        const request_list *l = &e->clusters[i].port.to[p];
         if (l->next < l->count && l->item[l->next].time < limit)
             heap[n++] = (merge_item){l->item[l->next].time, i};
     }
@@ -249,7 +251,7 @@ static void run_partition(engine *e, uint32_t p, int64_t limit) {
         merge_down(heap, n, i);
     while (n) {
         const uint32_t source = heap[0].cluster;
-        request_list *l = &e->clusters[source].to[p];
+        request_list *l = &e->clusters[source].port.to[p];
         partition_request(&e->partitions[p], source, &l->item[l->next++]);
         if (l->next < l->count && l->item[l->next].time < limit) {
             heap[0].time = l->item[l->next].time;
@@ -286,8 +288,10 @@ static void run_cluster(engine *e, uint32_t i, int64_t from, int64_t to) {
 static bool quiet(const engine *e) {
     for (uint32_t i = 0; i < e->cluster_count; i++) {
         const cluster *cl = &e->clusters[i];
+        if (!crossbar_idle(&cl->port))
+            return false;
         for (uint32_t p = 0; p < e->mach->channels; p++)
-            if (cl->to[p].count || e->partitions[p].out[i].count)
+            if (e->partitions[p].out[i].count)
                 return false;
         for (uint32_t c = 0; c < cl->cores; c++)
             if (core_requests(cl->core[c])->count || core_next_event(cl->core[c]) != TICK_NEVER)
@@ -296,7 +300,8 @@ static bool quiet(const engine *e) {
     return true;
 }
 
-/* --- the loop ------------------------------------------------------------------------------------------------------ */
+/* --- the loop ------------------------------------------------------------------------------------------------------
+ */
 
 static double seconds(void) {
     struct timespec t;
@@ -363,11 +368,10 @@ static status engine_loop(engine *e, core *const *order, message *m) {
         return OK;
     sampler_init(&e->sample, (uint64_t)e->occupancy.blocks * e->core_count);
     start_first(e, order);
-    const int threads = e->options->threads ? (int)e->options->threads : 1;
     const int64_t forward = partition_forward_ticks(e->mach);
     team crew = {0};
     atomic_uint next_cluster = 0, next_partition = 0;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(e->options->threads ? (int)e->options->threads : 1)
     {
 #pragma omp single
         crew.size = (uint32_t)omp_get_num_threads();

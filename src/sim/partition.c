@@ -96,14 +96,12 @@ static uint64_t local_address(const machine *mach, uint64_t address) {
     return chunk / mach->channels * mach->interleave_bytes + address % mach->interleave_bytes;
 }
 
-/* --- answers ------------------------------------------------------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------------------------------------
+ */
 
 static void answer(partition *p, uint32_t source, uint32_t token, bytemask mask, int64_t tick, bool write) {
-    const mem_response r = {.cycle = tick_to_cycle(tick),
-                            .mask = mask,
-                            .token = token,
-                            .core = (uint16_t)source,
-                            .write = write};
+    const mem_response r = {
+        .cycle = tick_to_cycle(tick), .mask = mask, .token = token, .core = (uint16_t)source, .write = write};
     if (!response_list_push(&p->out[source >> 16], &r))
         p->failed = true;
 }
@@ -140,7 +138,8 @@ static void arrive(partition *p, uint32_t l, uint32_t s, int32_t mshr, bytemask 
     cache_release_waiters(c, first);
 }
 
-/* --- DRAM ---------------------------------------------------------------------------------------------------------- */
+/* --- DRAM ----------------------------------------------------------------------------------------------------------
+ */
 
 /* DRAM requesters are MSHRs of the last device level, packed as slice and MSHR, or, without one, `direct` waiters. */
 static bool dram_decide(partition *p, int64_t limit) {
@@ -171,7 +170,8 @@ void partition_advance(partition *p, int64_t tick) {
         ;
 }
 
-/* --- one level ----------------------------------------------------------------------------------------------------- */
+/* --- one level -----------------------------------------------------------------------------------------------------
+ */
 
 static int64_t level_write(partition *p, uint32_t l, uint64_t local, bytemask mask, int64_t tick);
 
@@ -184,6 +184,8 @@ static int64_t take_port(partition *p, uint32_t l, slice *s, uint32_t bytes, int
     s->port_free = start + length;
     s->busy += length;
     cache_settle(&s->tags, start);
+    if (l == 0)
+        p->began = start;
     return start;
 }
 
@@ -232,8 +234,8 @@ static int64_t allocate(partition *p, uint32_t l, uint32_t s_id, int64_t line, i
             n->down_write_bytes += bytemask_count(dirty);
             /* slice-local line back to the channel-local address */
             const uint64_t line_in_channel = (uint64_t)old->number * p->slices[l] + s_id;
-            const int64_t taken = level_write(p, l + 1, line_in_channel * c->line_bytes, dirty,
-                                              tick + p->forward[l + 1]);
+            const int64_t taken =
+                level_write(p, l + 1, line_in_channel * c->line_bytes, dirty, tick + p->forward[l + 1]);
             tick = max64(tick, taken - p->forward[l + 1]);
         }
     }
@@ -287,10 +289,10 @@ static int64_t join(partition *p, uint32_t l, cache *c, int32_t mshr, cache_wait
     return tick;
 }
 
-/* Fetches what of `need` (whole sectors of the line in slot) is not under way yet. The waiter asked for `asked` of it and
- * is told of each part when it comes; NULL: nobody waits. */
-static int64_t miss(partition *p, uint32_t l, uint32_t s_id, int32_t slot, int64_t line, bytemask need,
-                    bytemask asked, const cache_waiter *w, int64_t tick) {
+/* Fetches what of `need` (whole sectors of the line in slot) is not under way yet. The waiter asked for `asked` of it
+ * and is told of each part when it comes; NULL: nobody waits. */
+static int64_t miss(partition *p, uint32_t l, uint32_t s_id, int32_t slot, int64_t line, bytemask need, bytemask asked,
+                    const cache_waiter *w, int64_t tick) {
     slice *s = &p->slice[l][s_id];
     cache *c = &s->tags;
     level_counters *n = &p->count[l];
@@ -383,7 +385,8 @@ static int64_t level_write(partition *p, uint32_t l, uint64_t local, bytemask ma
     n->write_sectors += sectors;
     tick = take_port(p, l, s, sectors * sector, tick);
     if (c->desc->partial == PARTIAL_MERGE && whole != mask)
-        occupy(p, l, s, bytemask_count(bytemask_round(whole & ~mask, sector))); /* read, then written with the new bytes */
+        occupy(p, l, s,
+               bytemask_count(bytemask_round(whole & ~mask, sector))); /* read, then written with the new bytes */
     int32_t slot = cache_find(c, line);
     if (slot != CACHE_NONE)
         n->write_hit_sectors += sectors;
@@ -438,17 +441,27 @@ void partition_prefetch(const partition *p, const mem_request *r, bool lines) {
     }
 }
 
+/* A DRAM latency counts one burst, also for stores that end there: no answer beats the round trip. */
+static int64_t way_back(const partition *p) {
+    return p->backward[0] + (p->levels ? 0 : p->dram.burst);
+}
+
+static void give_credit(partition *p, uint32_t cluster) {
+    if (p->mach->fabric.slice_queue)
+        answer(p, pack_source(cluster, CORE_IS_CROSSBAR), p->id, 0, p->began + way_back(p), false);
+}
+
 void partition_request(partition *p, uint32_t cluster, const mem_request *r) {
     partition_advance(p, r->time);
+    p->began = r->time;
     const uint64_t local = local_address(p->mach, r->address);
     const uint32_t source = pack_source(cluster, r->core);
     if (r->write) {
         const int64_t taken = level_write(p, 0, local, r->mask, r->time);
         if (taken > p->last_write)
             p->last_write = taken;
-        /* A DRAM latency counts one burst, also for stores that end there: no answer beats the round trip. */
-        const int64_t way_back = p->backward[0] + (p->levels ? 0 : p->dram.burst);
-        answer(p, source, r->token, r->mask, taken + way_back, true);
+        answer(p, source, r->token, r->mask, taken + way_back(p), true);
+        give_credit(p, cluster);
         return;
     }
     const cache_waiter w = {.who = source, .tag = r->token, .mask = r->mask, .earliest = r->time};
@@ -456,6 +469,7 @@ void partition_request(partition *p, uint32_t cluster, const mem_request *r) {
         level_read(p, 0, local, w, r->time);
     else
         direct_read(p, local, w);
+    give_credit(p, cluster);
 }
 
 /* Work taken in earlier windows counts when it is done: at most a window's length each. */

@@ -18,15 +18,18 @@
 
 /* A request for bytes of one line, on its way to a partition. */
 typedef struct mem_request {
-    int64_t time;      /* tick of arrival at the partition */
-    uint64_t address;  /* of the line at the requester's level */
+    int64_t time;     /* tick of arrival at the partition */
+    uint64_t address; /* of the line at the requester's level */
     bytemask mask;
-    uint32_t token;    /* the requester's: comes back in the answer */
-    uint16_t core;     /* within the cluster; the cluster itself when it has a cache (CORE_IS_CLUSTER) */
+    uint32_t token; /* the requester's: comes back in the answer */
+    uint16_t core;  /* within the cluster; the cluster itself when it has a cache (CORE_IS_CLUSTER) */
     uint16_t write;
 } mem_request;
 
-enum { CORE_IS_CLUSTER = 0xffff };
+enum {
+    CORE_IS_CLUSTER = 0xffff,
+    CORE_IS_CROSSBAR = 0xfffe, /* an answer that gives a credit back: its token is the partition */
+};
 
 typedef struct mem_response {
     int64_t cycle; /* at which the core can use it */
@@ -62,14 +65,14 @@ static inline bool response_list_push(response_list *l, const mem_response *r) {
 
 typedef struct slice {
     cache tags;
-    int64_t port_free; /* tick */
-    int64_t busy;      /* ticks in which the port was taken */
+    int64_t port_free;            /* tick */
+    int64_t busy;                 /* ticks in which the port was taken */
     int64_t busy_before, backlog; /* at the end of the last window; taken but not yet worked off */
 } slice;
 
 typedef struct partition {
     const machine *mach;
-    uint32_t id, levels, first_level; /* device levels: mach->level[first_level ..] */
+    uint32_t id, levels, first_level;    /* device levels: mach->level[first_level ..] */
     uint32_t slices[MACHINE_LEVELS_MAX]; /* per device level, in this partition */
     slice *slice[MACHINE_LEVELS_MAX];
     uint64_t per_byte[MACHINE_LEVELS_MAX];
@@ -77,15 +80,16 @@ typedef struct partition {
     int64_t backward[MACHINE_LEVELS_MAX + 1]; /* and back; together the difference of the latencies */
     level_counters count[MACHINE_LEVELS_MAX];
     dram_channel dram;
-    response_list *out;      /* per cluster */
+    response_list *out; /* per cluster */
     uint32_t clusters;
-    cache_waiter *direct;    /* without a device-scope cache: who waits for DRAM */
+    cache_waiter *direct; /* without a device-scope cache: who waits for DRAM */
     size_t direct_capacity;
     int32_t direct_free;
     uint32_t direct_count;
-    bool failed;        /* out of memory */
+    bool failed;                                 /* out of memory */
     int64_t window_busy[MACHINE_LEVELS_MAX + 1]; /* of the busiest slice, and of the DRAM channel, in the last window */
     int64_t blocked_before, blocked_backlog;
+    int64_t began;      /* tick at which the first level last took a request */
     int64_t last_write; /* tick at which the last store was taken in */
 } partition;
 

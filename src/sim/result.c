@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Below this share of its capacity nothing counts as the limiter: the run waits on latency. Nsight Compute's speed-of-light
- * rule draws the line at the same 60 %. */
+/* Below this share of its capacity nothing counts as the limiter: the run waits on latency. Nsight Compute's
+ * speed-of-light rule draws the line at the same 60 %. */
 static const double busy_enough = 0.60;
 
 #define ADD_ARRAY(to, from)                                                                                            \
@@ -143,7 +143,8 @@ static void sum_partitions(const engine *e, sim_result *r, double ticks) {
     r->dram.blocked_peak = peak_share(e->peak_ticks[r->level_count], ticks, r->dram.blocked_max);
 }
 
-/* --- limiter ------------------------------------------------------------------------------------------------------- */
+/* --- limiter -------------------------------------------------------------------------------------------------------
+ */
 
 static void offer(sim_result *r, limit_kind kind, uint32_t level, double utilisation) {
     const limiter l = {kind, level, utilisation > 1 ? 1 : utilisation};
@@ -171,7 +172,8 @@ static void find_limiter(sim_result *r, const shares *s, bool first_is_core) {
     }
 }
 
-/* --- conservation laws --------------------------------------------------------------------------------------------- */
+/* --- conservation laws ---------------------------------------------------------------------------------------------
+ */
 
 #define LAW(what, left, right)                                                                                         \
     do {                                                                                                               \
@@ -219,7 +221,8 @@ static status check_laws(const engine *e, const sim_result *r, message *m) {
     return OK;
 }
 
-/* --- checksum ------------------------------------------------------------------------------------------------------ */
+/* --- checksum ------------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t fnv(uint64_t h, const void *data, size_t size) {
     const unsigned char *p = data;
@@ -237,7 +240,8 @@ static uint64_t checksum(const sim_result *r) {
     return h;
 }
 
-/* --- sampled runs -------------------------------------------------------------------------------------------------- */
+/* --- sampled runs --------------------------------------------------------------------------------------------------
+ */
 
 static void scale(uint64_t *counter, size_t n, double factor) {
     for (size_t i = 0; i < n; i++)

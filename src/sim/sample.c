@@ -1,6 +1,7 @@
 #include "sim/sample.h"
 
 #include <math.h>
+#include <stddef.h>
 
 void sampler_init(sampler *s, uint64_t resident) {
     *s = (sampler){.batch = resident ? resident : 1};
@@ -9,7 +10,8 @@ void sampler_init(sampler *s, uint64_t resident) {
 /* Mean and half width of the 95 % interval of the batch times first .. last - 1, grouped. */
 static double group_mean(const sampler *s, uint32_t first, uint32_t last, double *half) {
     const uint32_t size = (last - first) / SAMPLE_GROUPS;
-    const double student = 2.365; /* two-sided 95 % point of Student's t with SAMPLE_GROUPS - 1 = 7 degrees of freedom */
+    const double student =
+        2.365; /* two-sided 95 % point of Student's t with SAMPLE_GROUPS - 1 = 7 degrees of freedom */
     double sum = 0, squares = 0;
     first = last - size * SAMPLE_GROUPS;
     for (uint32_t g = 0; g < SAMPLE_GROUPS; g++) {
@@ -48,7 +50,7 @@ static bool is_steady(sampler *s) {
 }
 
 static void join_batches(sampler *s) {
-    for (uint32_t i = 1; i <= SAMPLE_BATCHES / 2; i++) {
+    for (size_t i = 1; i <= SAMPLE_BATCHES / 2; i++) {
         s->cycle[i] = s->cycle[2 * i];
         s->allocated[i] = s->allocated[2 * i];
         s->cold[i] = s->cold[2 * i];

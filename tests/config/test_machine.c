@@ -51,6 +51,13 @@ Test(machine, shipped_figures) {
     }
     machine mach;
     message m;
+    cr_assert_eq(machine_load("g80", &mach, &m), OK, "%s", m.text);
+    cr_expect_eq(mach.level_count, 0); /* nothing caches a load */
+    cr_expect_eq(mach.core.count, 16);
+    cr_expect_eq(mach.core.max_warps, 24);
+    cr_expect_float_eq(mach.dram.bandwidth_bytes_per_s, 103.68e9, 1);
+    cr_assert_eq(machine_load("gt200", &mach, &m), OK, "%s", m.text);
+    cr_expect_eq(mach.core.count, 30);
     cr_assert_eq(machine_load("rx7900xt", &mach, &m), OK);
     /* 2417 GB/s over 20 slices of 2.4 GHz. */
     cr_expect_float_eq(level_named(&mach, "IC")->bytes_per_cycle, 2417.0 / 2.4 / 20, 1e-9);
@@ -290,8 +297,7 @@ Test(machine, finding) {
     cr_expect_eq(machine_load("H100", &mach, &m), ERR_INPUT);
     cr_expect_str_eq(m.text, "unknown machine 'H100'; did you mean 'v100'?");
     cr_expect_eq(machine_load("nonesuch", &mach, &m), ERR_INPUT);
-    cr_expect_eq(strncmp(m.text, "unknown machine 'nonesuch'; known: a100-40, a100-80, rx7900xt, v100", 67), 0, "%s",
-                 m.text);
+    cr_expect_eq(strstr(m.text, "unknown machine 'nonesuch'; known: a100-40, a100-80, "), m.text, "%s", m.text);
     cr_expect_eq(machine_load("", &mach, &m), ERR_INPUT);
     cr_expect_eq(machine_load("models/v10.cfg", &mach, &m), ERR_INPUT);
     cr_expect_str_eq(m.text, "models/v10.cfg: cannot be opened: No such file or directory");

@@ -61,6 +61,7 @@ static bool has_none(const char *key) {
         "mshr_merges",
         "channels",
         "banks",
+        "slice_queue",
         "read_queue",
         "write_queue_high",
         "write_queue_low",
@@ -112,7 +113,8 @@ static bool value_line(const char *line, char key[64]) {
 
 Test(models, every_value_has_a_unit_and_a_source) {
     static const char *const files[] = {
-        "models/rx7900xt.cfg", "models/v100.cfg", "models/a100-40.cfg", "models/a100-80.cfg", "models/parts/ga100.cfg",
+        "models/rx7900xt.cfg", "models/v100.cfg",        "models/a100-40.cfg", "models/a100-80.cfg",
+        "models/g80.cfg",      "models/parts/ga100.cfg", "models/gt200.cfg",
     };
     size_t values = 0;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -288,9 +288,10 @@ Test(plan, notes) {
     } cases[] = {
         {"1073741568", "1", "3", false, 0, NOTE_INDEX_32, "source offsets reach from 0 to 3221224701"},
         {"1073741568", "1", "1", false, 0, NOTE_INDEX_32, NULL},
-        {"1073741824", "1", "1", false, 0, NOTE_INDEX_32, "1073741824 elements plus a grid step of 1073741824 pass"},
-        {"2147483392", "1", "1", false, 256, NOTE_INDEX_32, "2147483392 elements plus a grid step of 256 pass"},
-        {"2147483391", "1", "1", false, 256, NOTE_INDEX_32, NULL},
+        {"1073741824", "1", "1", false, 0, NOTE_INDEX_32, NULL}, /* 2^30 - 1 + 2^30 is the largest int */
+        {"1073742080", "1", "1", false, 0, NOTE_INDEX_32, "1073742080 elements plus a grid step of 1073742080 pass"},
+        {"2147483393", "1", "1", false, 256, NOTE_INDEX_32, "2147483393 elements plus a grid step of 256 pass"},
+        {"2147483392", "1", "1", false, 256, NOTE_INDEX_32, NULL},
         {"3", "1", "2147483647", false, 0, NOTE_INDEX_32, "source offsets reach from 0 to 4294967294"},
         {"3", "-2147483647", "1", false, 0, NOTE_INDEX_32, "destination offsets reach from -4294967294 to 0"},
         {"4,5", "5,1", "5,1", true, 0, NOTE_OVERLAP, "the copy changes nothing"},

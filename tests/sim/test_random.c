@@ -66,6 +66,7 @@ static machine random_machine(prng *g) {
     mach.channel_hash = random_hash(g);
     mach.fabric.request_bytes_per_cycle = 1 + pick(g, 0, 40);
     mach.fabric.response_bytes_per_cycle = 1 + pick(g, 0, 40);
+    mach.fabric.slice_queue = pick(g, 0, 4);
     mach.level_count = 0;
     if (prng_below(g, 4))
         random_level(g, &mach, SCOPE_CORE);

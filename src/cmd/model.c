@@ -1,0 +1,97 @@
+#include "base/mem.h"
+#include "cmd/case.h"
+#include "cmd/output.h"
+#include "config/machine_config.h"
+#include "kernel/copy_kernel.h"
+#include "report/model_report.h"
+
+typedef struct modelled {
+    experiment experiment;
+    run_case *cases;
+    model_record *records;
+    balance balance;
+} modelled;
+
+static report_options options_for(const arguments *args, const output *o, const char *title) {
+    return (report_options){.format = o->format,
+                            .width = output_width(o->stream),
+                            .title = title,
+                            .details = args->details,
+                            .version = coalign_version()};
+}
+
+static status model_case(const machine *mach, const run_case *c, model_record *r, message *m) {
+    const copy_desc *copy = &c->what->copy;
+    kernel k = {0};
+    *r = (model_record){.case_name = c->what->name,
+                        .strategy = c->strategy,
+                        .dataset = c->what->dataset,
+                        .mach = mach,
+                        .measured_us = c->what->measured_us};
+    const model_array arrays[] = {
+        {.element_bytes = copy->element_bytes, .layout = copy->src, .base = c->src_base},
+        {.store = true, .element_bytes = copy->element_bytes, .layout = copy->dst, .base = c->dst_base}};
+    status s = copy_kernel_build(mach, copy, &c->options, c->src_base, c->dst_base, &k, m);
+    if (s == OK)
+        s = model_of(mach, &k, arrays, 2, &r->model, m);
+    kernel_free(&k);
+    return case_with_place(s, c->what, m);
+}
+
+static status model_all(modelled *x, const arguments *args, message *m) {
+    const config_overrides overrides = {args->defines, args->define_count};
+    TRY(experiment_load(args->operands[0], args->machine, &overrides, &x->experiment, m));
+    const size_t count = x->experiment.case_count;
+    x->cases = mem_zero(count, sizeof *x->cases);
+    x->records = mem_zero(count, sizeof *x->records);
+    if (!x->cases || !x->records)
+        return fail(m, ERR_MEMORY, "not enough memory for %zu cases", count);
+    for (size_t i = 0; i < count; i++) {
+        TRY(case_prepare(&x->cases[i], &x->experiment.cases[i], m));
+        TRY(model_case(&x->experiment.mach, &x->cases[i], &x->records[i], m));
+    }
+    return OK;
+}
+
+static status load_machine(modelled *x, const arguments *args, message *m) {
+    const config_overrides overrides = {args->defines, args->define_count};
+    if (args->operand_count)
+        return experiment_load(args->operands[0], args->machine, &overrides, &x->experiment, m);
+    if (!args->machine)
+        return fail(m, ERR_INPUT, "model --balance needs a machine: -m NAME, or a CONFIG that names one");
+    return machine_load_with(args->machine, &overrides, &x->experiment.mach, m);
+}
+
+static status run(modelled *x, outputs *o, const arguments *args, message *m) {
+    if (args->balance) {
+        TRY(load_machine(x, args, m));
+        balance_of(&x->experiment.mach, &x->balance);
+    } else if (!args->operand_count) {
+        return fail(m, ERR_INPUT, "model needs a CONFIG, or --balance and a machine; see: coalign help model");
+    } else {
+        TRY(model_all(x, args, m));
+    }
+    TRY(outputs_open(o, args, m));
+    for (size_t i = 0; i < o->count; i++) {
+        const report_options options = options_for(args, &o->list[i], x->experiment.title);
+        if (args->balance)
+            TRY(report_balance(o->list[i].stream, &options, &x->experiment.mach, &x->balance, m));
+        else
+            TRY(report_models(o->list[i].stream, &options, x->records, x->experiment.case_count, m));
+    }
+    return outputs_commit(o, m);
+}
+
+status model_command(const arguments *args, message *m) {
+    modelled *x = mem_zero(1, sizeof *x);
+    outputs o = {0};
+    status s = x ? run(x, &o, args, m) : fail(m, ERR_MEMORY, "not enough memory");
+    outputs_close(&o);
+    if (x) {
+        experiment_free(&x->experiment);
+        mem_free(x->cases);
+        mem_free(x->records);
+    }
+    mem_free(x);
+    return s;
+}
