@@ -19,6 +19,7 @@
     X(OPT_DST, "dst", 0, "LMAD", "destination layout; default row-major")                                              \
     X(OPT_SAME_MEMORY, "same-memory", 0, NULL, "both layouts lie in one array: offset 0 is the same place")            \
     X(OPT_BALANCE, "balance", 0, NULL, "the machine's balance between compute and memory instead")                     \
+    X(OPT_FACTORING, "factoring", 0, NULL, "misses of the config's factoring by cause and array instead")              \
     X(OPT_EXACT, "exact", 0, NULL, "simulate every block; default: sample once the rate is steady")                    \
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
     X(OPT_FORMAT, "format", 0, "FORMAT", "text (default), json or csv")                                                \
@@ -57,7 +58,7 @@ typedef struct arguments {
     size_t operand_count;
     report_format format;
     uint32_t threads; /* >= 1 */
-    bool same_memory, balance, exact, details, quiet, help, version;
+    bool same_memory, balance, factoring, exact, details, quiet, help, version;
 } arguments;
 
 typedef struct command {
