@@ -139,7 +139,7 @@ check-sanitize:
 check-tidy: | check-sanitize
 	$(call say,TIDY,src)
 	$(Q)$(call need,clang-tidy) printf '%s\n' $(SOURCES) | xargs -P$(JOBS) -I{} \
-	    clang-tidy --quiet {} -- -std=c11 $(CPPFLAGS) -DCOALIGN_VERSION='""' 2>/dev/null
+	    clang-tidy --quiet {} -- -std=c11 -fopenmp $(CPPFLAGS) -DCOALIGN_VERSION='""' 2>/dev/null
 
 check-cppcheck: | check-sanitize
 	$(call say,CPPCHK,src)

@@ -48,6 +48,16 @@ static status set_format(arguments *a, const char *text, message *m) {
                 nearest_hint(hint, sizeof hint, text, names, sizeof names / sizeof *names));
 }
 
+static status set_emit(arguments *a, const char *text, message *m) {
+    static const char *const names[] = {"c", "cuda"};
+    char hint[HINT_MAX];
+    if (strcmp(text, names[0]) != 0 && strcmp(text, names[1]) != 0)
+        return fail(m, ERR_INPUT, "--emit %s: unknown language%s", text,
+                    nearest_hint(hint, sizeof hint, text, names, sizeof names / sizeof *names));
+    a->emit = text;
+    return OK;
+}
+
 static status set_define(arguments *a, const char *text, message *m) {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
@@ -87,6 +97,11 @@ static status set_option(arguments *a, option_id id, const char *value, message 
         break;
     case OPT_DETAILS:
         a->details = true;
+        return OK;
+    case OPT_EMIT:
+        return set_emit(a, value, m);
+    case OPT_TIMELINE:
+        a->timeline = value;
         return OK;
     case OPT_FORMAT:
         return set_format(a, value, m);

@@ -35,6 +35,16 @@ const command command_table[] = {
      "operations each float needs, what hides a load, what random access wastes, and more, for a machine. With\n"
      "--factoring: compulsory, capacity and conflict misses of each array of CONFIG's section 'factoring'.",
      model_command},
+    {"hoist", "FILE", 1, 1, SIMULATES | BIT(OPT_EMIT) | BIT(OPT_TIMELINE),
+     "move loads forward in loop bodies, and say what it brings",
+     "Moves the loads of innermost loops to their front and simulates the body before and after, and for every number "
+     "of\n"
+     "moved loads: registers, occupancy, spills, stalls, time, and the reason for gain, no gain or loss. FILE is a "
+     "loop body\n"
+     "(- is stdin), or a config whose name ends in .cfg. For a body, -D takes the keys of a case: blocks, threads, "
+     "limit,\n"
+     "unroll, vector, window (of a list scheduler), no_alias, max_registers, min_blocks.",
+     hoist_command},
     {"machines", "[NAME]", 0, 1, REPORTS, "list the machines, or the figures of one",
      "Lists the machine descriptions that were found, or shows one.", machines_command},
     {"metrics", "", 0, 0, REPORTS, "list the metrics of the reports",

@@ -22,6 +22,9 @@
     X(OPT_FACTORING, "factoring", 0, NULL, "misses of the config's factoring by cause and array instead")              \
     X(OPT_EXACT, "exact", 0, NULL, "simulate every block; default: sample once the rate is steady")                    \
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
+    X(OPT_EMIT, "emit", 0, "LANGUAGE", "print the transformed bodies as c or cuda, and simulate nothing")              \
+    X(OPT_TIMELINE, "timeline", 0, "FILE",                                                                             \
+      "also write, as CSV, what one warp does in a turn of the loop")                                                  \
     X(OPT_FORMAT, "format", 0, "FORMAT", "text (default), json or csv")                                                \
     X(OPT_OUTPUT, "output", 'o', "FILE",                                                                               \
       "write there instead of stdout; may be repeated; - is stdout;\n"                                                 \
@@ -50,6 +53,7 @@ extern const option_desc option_table[OPTION_COUNT];
 /* The parsed command line. Strings point into argv. Release with arguments_free. */
 typedef struct arguments {
     const char *machine, *shape, *src, *dst;
+    const char *emit, *timeline; /* emit: "c", "cuda" or NULL */
     const char **defines;
     size_t define_count;
     const char **outputs;
@@ -93,6 +97,7 @@ const char *coalign_version(void);
 status run_command(const arguments *args, message *m);
 status plan_command(const arguments *args, message *m);
 status model_command(const arguments *args, message *m);
+status hoist_command(const arguments *args, message *m);
 status machines_command(const arguments *args, message *m);
 status metrics_command(const arguments *args, message *m);
 status help_command(const arguments *args, message *m);

@@ -296,7 +296,7 @@ static status collect_overrides(const config *c, const config_setting_t *list, c
     return OK;
 }
 
-static status load_machine(const config *c, const char *name, const config_overrides *overrides, experiment *e,
+static status load_machine(const config *c, const char *name, const config_overrides *overrides, machine *mach,
                            message *m) {
     const config_setting_t *list = config_member(config_root(c), "machine_overrides");
     size_t in_file = list ? (size_t)config_setting_length(list) : 0, count = 0;
@@ -308,9 +308,24 @@ static status load_machine(const config *c, const char *name, const config_overr
     else
         fail(m, ERR_MEMORY, "not enough memory for the overrides");
     if (st == OK)
-        st = machine_load_overridden(name, all, count, &e->mach, m);
+        st = machine_load_overridden(name, all, count, mach, m);
     mem_free(places);
     mem_free(all);
+    return st;
+}
+
+status experiment_machine(const config *c, const char *machine_name, const char *in_file,
+                          const config_overrides *overrides, machine *mach, message *m) {
+    const config_setting_t *root = config_root(c), *named = config_member(root, "machine");
+    if (!machine_name && !named)
+        return config_fail(c, root, m, "the file names no 'machine'; add one or use -m");
+    message why = {{0}};
+    status st = load_machine(c, machine_name ? machine_name : in_file, overrides, mach, &why);
+    /* "unknown machine" has no place of its own: it is the line that names it. */
+    if (st == ERR_INPUT && !machine_name && strncmp(why.text, "unknown machine", 15) == 0)
+        return config_fail(c, named, m, "%s", why.text);
+    if (st != OK && m)
+        *m = why;
     return st;
 }
 
@@ -345,14 +360,14 @@ static status read_experiment(const config *c, const char *machine_name, const c
         return config_fail(c, root, m, "the file names no 'machine'; add one or use -m");
     TRY(read_cases(c, e, m));
     TRY(read_factoring(c, config_member(root, "factoring"), e, m));
-    message why = {{0}};
-    status st = load_machine(c, machine_name ? machine_name : raw.machine, overrides, e, &why);
-    /* "unknown machine" has no place of its own: it is the line that names it. */
-    if (st == ERR_INPUT && !machine_name && strncmp(why.text, "unknown machine", 15) == 0)
-        return config_fail(c, named, m, "%s", why.text);
-    if (st != OK && m)
-        *m = why;
-    return st;
+    return experiment_machine(c, machine_name, raw.machine, overrides, &e->mach, m);
+}
+
+status experiment_overrides(config *c, const config_overrides *overrides, message *m) {
+    for (size_t i = 0; i < overrides->count; i++)
+        if (!for_machine(overrides->text[i]))
+            TRY(config_override(c, overrides->text[i], NULL, m));
+    return OK;
 }
 
 status experiment_load(const char *path, const char *machine_name, const config_overrides *overrides, experiment *e,
@@ -360,10 +375,7 @@ status experiment_load(const char *path, const char *machine_name, const config_
     *e = (experiment){.case_count = 0};
     config *c = NULL;
     TRY(config_open(path, &c, m));
-    status st = OK;
-    for (size_t i = 0; i < overrides->count && st == OK; i++)
-        if (!for_machine(overrides->text[i]))
-            st = config_override(c, overrides->text[i], NULL, m);
+    status st = experiment_overrides(c, overrides, m);
     if (st == OK)
         st = read_experiment(c, machine_name, overrides, e, m);
     config_close(c);

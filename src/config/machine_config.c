@@ -319,13 +319,18 @@ static status read_mix(const loader *l, const config_setting_t *group, isa_mix *
 
 static status read_isa(const loader *l, const config_setting_t *group) {
     field fields[ISA_PIECE_COUNT + 1];
-    for (int i = 0; i < ISA_PIECE_COUNT; i++)
+    for (int i = 0; i < ISA_PIECE_COUNT; i++) {
         fields[i] = (field)GROUP(isa_piece_name((isa_piece)i));
+        fields[i].optional = i >= ISA_DIV_F32;
+    }
     fields[ISA_PIECE_COUNT] = (field){
         .key = "name", .kind = FIELD_TEXT, .offset = offsetof(machine, isa_name), .max = sizeof l->mach->isa_name};
     TRY(read_fields(l->c, group, fields, LENGTH(fields), l->mach, l->m));
-    for (int i = 0; i < ISA_PIECE_COUNT; i++)
-        TRY(read_mix(l, config_member(group, fields[i].key), &l->mach->isa[i]));
+    for (int i = 0; i < ISA_PIECE_COUNT; i++) {
+        const config_setting_t *piece = config_member(group, fields[i].key);
+        if (piece)
+            TRY(read_mix(l, piece, &l->mach->isa[i]));
+    }
     return OK;
 }
 

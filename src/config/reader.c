@@ -34,29 +34,38 @@ static status syntax_error(const config *c, message *m) {
                    length < 60 ? length : 60, text, length ? "" : "(end of line)");
 }
 
-static status parse(config *c, const char *path, message *m) {
+/* text NULL: that of the file. */
+static status parse(config *c, const char *path, const char *text, message *m) {
     c->path = arena_string(&c->strings, path);
     if (!c->path)
         return fail(m, ERR_MEMORY, "not enough memory to read the configuration");
-    TRY(source_read(&c->text, path, m));
+    TRY(text ? source_scan_text(&c->text, path, text, m) : source_read(&c->text, path, m));
     if (!config_read_string(&c->tree, c->text.text))
         return syntax_error(c, m);
     return OK;
 }
 
-status config_open(const char *path, config **out, message *m) {
+static status open_config(const char *path, const char *text, config **out, message *m) {
     *out = NULL;
     config *c = mem_zero(1, sizeof *c);
     if (!c)
         return fail(m, ERR_MEMORY, "not enough memory to read the configuration");
     config_init(&c->tree);
-    status st = parse(c, path, m);
+    status st = parse(c, path, text, m);
     if (st != OK) {
         config_close(c);
         return st;
     }
     *out = c;
     return OK;
+}
+
+status config_open(const char *path, config **out, message *m) {
+    return open_config(path, NULL, out, m);
+}
+
+status config_open_text(const char *name, const char *text, config **out, message *m) {
+    return open_config(name, text, out, m);
 }
 
 void config_close(config *c) {

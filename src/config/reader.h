@@ -25,6 +25,8 @@ typedef struct config_overrides {
 
 /* Parses the file. On success *out is to be released with config_close. */
 status config_open(const char *path, config **out, message *m);
+/* The same for a text that is not in a file; `name` stands for the file in messages. */
+status config_open_text(const char *name, const char *text, config **out, message *m);
 void config_close(config *c);
 
 /* The outermost group. It and all settings below it live until config_close. */

@@ -140,6 +140,15 @@ static void walk_add(walk w, uint64_t mul, uint32_t more, uint64_t *sum) {
     }
 }
 
+static void scatter_add(const kernel *k, const ir_term *t, const warp_place *place, uint32_t first, uint32_t more,
+                        uint64_t *sum) {
+    for (uint32_t i = 0; i <= more; i++) {
+        uint64_t rest = 0;
+        int64_t quotient = divide_floor(index_at(&k->indices[t->index], place, first + i), t->div, &rest);
+        sum[i] += ir_scattered(t->scatter, quotient, t->mod) * (uint64_t)t->mul;
+    }
+}
+
 /* Sums terms over lanes first .. first + more, starting from base. True: linear, in *line; false: in sum[0 .. more]. */
 static bool sum_terms(const kernel *k, const warp_place *place, int64_t base, uint32_t first_term, uint32_t terms,
                       uint32_t first, uint32_t more, bool lane_loop, linear *line, uint64_t sum[WARP_WIDTH_MAX]) {
@@ -153,6 +162,13 @@ static bool sum_terms(const kernel *k, const warp_place *place, int64_t base, ui
         if (!lane_loop && term->div == 1 && term->mod == 0) {
             line->first += (uint64_t)index_at(&k->indices[term->index], place, first) * (uint64_t)term->mul;
             line->step += (uint64_t)k->indices[term->index].per_thread * (uint64_t)term->mul;
+            continue;
+        }
+        if (term->scatter) {
+            for (uint32_t i = 0; linear_so_far && i <= more; i++)
+                sum[i] = 0;
+            linear_so_far = false;
+            scatter_add(k, term, place, first, more, sum);
             continue;
         }
         walk w = walk_start(k, term, place, first);
@@ -249,7 +265,9 @@ static int64_t sum_thread(const kernel *k, int64_t base, uint32_t first, uint32_
             i += x->per_loop[d] * (int64_t)loop[d];
         int64_t div = (int64_t)term->div, mod = (int64_t)term->mod;
         int64_t q = i / div - (i % div < 0);
-        if (mod)
+        if (term->scatter)
+            q = (int64_t)ir_scattered(term->scatter, q, term->mod);
+        else if (mod)
             q = (q % mod + mod) % mod;
         sum += q * term->mul;
     }

@@ -1,6 +1,7 @@
 #include "kernel/copy_build.h"
 
 #include "base/num.h"
+#include "kernel/mix.h"
 
 #include <string.h>
 
@@ -15,9 +16,7 @@ status mix_begin(copy_build *b, isa_piece piece, mix_cursor *c) {
         if (mix->count[own[i]])
             return fail(b->m, ERR_INPUT, "Machine %s: instruction mix %s lists %s instructions, which the kernel adds.",
                         b->mach->name, isa_piece_name(piece), op_class_name(own[i]));
-    *c = (mix_cursor){.mix = mix, .ilp = mix->ilp};
-    for (int i = 0; i < OP_CLASS_COUNT; i++)
-        c->count += mix->count[i];
+    *c = (mix_cursor){.mix = mix, .ilp = mix->ilp, .count = mix_count(mix)};
     if (c->ilp < 1)
         c->ilp = 1;
     if (c->ilp > HALF_REGISTERS)
@@ -32,26 +31,12 @@ static void take_registers(copy_build *b, mix_cursor *c) {
     memset(c->holder, b->value, sizeof c->holder);
 }
 
-/* The class furthest behind its even share of the first `done` + 1 instructions. */
-static op_class next_class(const mix_cursor *c) {
-    op_class best = OP_INT;
-    int64_t most = INT64_MIN;
-    for (int i = 0; i < OP_CLASS_COUNT; i++) {
-        int64_t due = (int64_t)c->mix->count[i] * (c->done + 1) - (int64_t)c->emitted[i] * c->count;
-        if (c->emitted[i] < c->mix->count[i] && due > most) {
-            most = due;
-            best = (op_class)i;
-        }
-    }
-    return best;
-}
-
 status mix_until(copy_build *b, mix_cursor *c, uint32_t part, uint32_t parts) {
     uint32_t end = (uint32_t)((uint64_t)c->count * part / parts);
     if (c->done == 0 || b->value != c->last)
         take_registers(b, c);
     while (c->done < end) {
-        op_class op = next_class(c);
+        op_class op = mix_next(c->mix, c->emitted, c->done, c->count);
         uint32_t chain = c->done % c->ilp;
         ir_inst x = plain;
         x.op = (uint8_t)op;

@@ -62,7 +62,7 @@ static status move(block_state *s, const ir_inst *x, uint32_t thread, int64_t ad
         s->width[slot(s, x->dst, thread)] = (uint8_t)a->bytes;
         return OK;
     }
-    if (s->width[slot(s, x->src[0], thread)] != a->bytes)
+    if (s->width[slot(s, x->src[0], thread)] != a->bytes && a->space != SPACE_LOCAL)
         return violation(s, thread, "stores a register that holds no such data", address, a->bytes);
     memcpy(data, s->registers + slot(s, x->src[0], thread) * SLOT_BYTES, a->bytes);
     for (uint32_t i = 0; stores && i < a->bytes; i++)

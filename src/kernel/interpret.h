@@ -2,7 +2,8 @@
  *
  * Block after block; within a block all threads do one instruction before the next (so barriers cost nothing and hide
  * nothing: a shared load sees every shared store before it in the program). Only loads, stores and exit tests do
- * anything; storing a register that arithmetic produced, or that no load of this thread filled, is an error.
+ * anything; storing a register that arithmetic produced, or that no load of this thread filled, is an error, except in
+ * local memory, where spilled addresses go.
  */
 #ifndef COALIGN_KERNEL_INTERPRET_H
 #define COALIGN_KERNEL_INTERPRET_H

@@ -1,5 +1,7 @@
 #include "kernel/ir.h"
 
+#include "base/num.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -78,6 +80,11 @@ status ir_add_loop(kernel *k, ir_loop loop, uint16_t *id, message *m) {
     return OK;
 }
 
+uint64_t ir_scattered(uint64_t seed, int64_t quotient, uint64_t mod) {
+    prng g = {.state = seed + (uint64_t)quotient};
+    return prng_below(&g, mod);
+}
+
 void kernel_free(kernel *k) {
     mem_free(k->code);
     mem_free(k->accesses);
@@ -151,6 +158,8 @@ static status check_terms(const kernel *k, const char *what, uint32_t id, int64_
                         term->index);
         if (term->div < 1 || term->div > INT64_MAX || term->mod > INT64_MAX)
             return fail(m, ERR_INTERNAL, "Kernel %s: term %u divides by 0 or by more than 2^63 - 1.", k->name, t);
+        if (term->scatter && !term->mod)
+            return fail(m, ERR_INTERNAL, "Kernel %s: term %u scatters over no range.", k->name, t);
         wide more = term_reach(k, term);
         reach = fits(more) ? reach + more : more;
         if (!fits(reach))

@@ -7,7 +7,9 @@
  * An address is quasi-affine:
  *     base + sum over terms t of ((index_t / div_t) mod mod_t) * mul_t         in bytes
  * where index_t = base + per_thread * tid + per_block * bid + sum over loops k of per_loop[k] * counter_k,
- * tid is the flat thread number in its block (x fastest) and bid the flat block number (x fastest). Division rounds
+ * tid is the flat thread number in its block (x fastest) and bid the flat block number (x fastest). A term may scatter:
+ * its quotient is then replaced by a pseudo-random number below mod that depends on the quotient and on nothing else,
+ * which stands for an index that was read from memory (equal reads give equal indices). Division rounds
  * towards minus infinity and a modulo is never negative, so an index of either sign means something. A lane is active
  * when every bound of the access holds:
  *     sum over the bound's terms of ((index / div) mod mod) * mul  <  limit.
@@ -44,6 +46,7 @@ typedef struct ir_term {
     uint64_t div; /* 1 .. 2^63 - 1 */
     uint64_t mod; /* 0: no modulo; at most 2^63 - 1 */
     int64_t mul;
+    uint64_t scatter; /* 0: none; else a seed: the value is ir_scattered of the quotient, and mod is not 0 */
 } ir_term;
 
 typedef struct ir_bound {
@@ -95,6 +98,9 @@ typedef struct kernel {
     uint64_t useful_bytes; /* read + written bytes that the user asked for */
     size_t capacity[6];    /* of the arrays above, in that order; the builders' business */
 } kernel;
+
+/* splitmix64 of seed + quotient, modulo mod. */
+uint64_t ir_scattered(uint64_t seed, int64_t quotient, uint64_t mod);
 
 /* Builders. All return OK or ERR_MEMORY (message filled) and append; ids count from 0. */
 status ir_add_inst(kernel *k, ir_inst inst, message *m);

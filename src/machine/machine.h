@@ -85,7 +85,20 @@ typedef struct op_timing {
     X(ISA_INVARIANT_DIM, "invariant_dim")                                                                              \
     X(ISA_TILE32, "tile32") /* tiled transposition, a thread's 8 elements, all but memory and barrier */               \
     X(ISA_TILE64, "tile64") /* the same with 64-bit indices */                                                         \
-    X(ISA_LOOP, "loop")     /* one turn of a counted loop: add, compare; its branch comes on top */
+    X(ISA_LOOP, "loop")     /* one turn of a counted loop: add, compare; its branch comes on top */                    \
+    /* What follows may be left out: then bodies that need it cannot be simulated. ISA_DIV_F32 is the first. */        \
+    X(ISA_DIV_F32, "div_f32") /* a correctly rounded division, operands in the normal range */                         \
+    X(ISA_SQRT_F32, "sqrt_f32")                                                                                        \
+    X(ISA_RSQRT_F32, "rsqrt_f32")                                                                                      \
+    X(ISA_EXP_F32, "exp_f32")                                                                                          \
+    X(ISA_LOG_F32, "log_f32")                                                                                          \
+    X(ISA_DIV_F64, "div_f64")                                                                                          \
+    X(ISA_SQRT_F64, "sqrt_f64")                                                                                        \
+    X(ISA_RSQRT_F64, "rsqrt_f64")                                                                                      \
+    X(ISA_EXP_F64, "exp_f64")                                                                                          \
+    X(ISA_LOG_F64, "log_f64")                                                                                          \
+    X(ISA_DIV_I32, "div_i32") /* quotient or remainder by a divisor that the compiler does not know */                 \
+    X(ISA_DIV_I64, "div_i64") /* the same, operands that fit 32 bits */
 
 typedef enum isa_piece {
 #define X(id, name) id,
@@ -96,7 +109,7 @@ typedef enum isa_piece {
 
 typedef struct isa_mix {
     uint16_t count[OP_CLASS_COUNT];
-    uint16_t ilp; /* >= 1 */
+    uint16_t ilp; /* >= 1; 0: the machine says nothing of this piece */
 } isa_mix;
 
 typedef struct core_desc {

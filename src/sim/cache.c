@@ -18,7 +18,7 @@ status cache_init(cache *c, const cache_level *desc, uint32_t share, message *m)
     c->sets = (uint32_t)(desc->size_bytes / share / desc->line_bytes / desc->ways);
     c->set_mask = (c->sets & (c->sets - 1)) == 0 ? c->sets - 1 : 0;
     c->check_words = (c->ways + 7) / 8;
-    c->set_bytes = sizeof(cache_set) + c->check_words * 8 + (c->ways * sizeof(cache_link) + 7) / 8 * 8;
+    c->set_bytes = sizeof(cache_set) + (size_t)c->check_words * 8 + (c->ways * sizeof(cache_link) + 7) / 8 * 8;
     const size_t slots = (size_t)c->sets * c->ways;
     c->mshr_count = desc->mshrs;
     const size_t waiters = (size_t)desc->mshrs * ((size_t)desc->mshr_merges + 1);

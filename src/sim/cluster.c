@@ -19,7 +19,7 @@ status cluster_init(cluster *cl, const core_shared *shared, uint32_t id, uint32_
         return fail(m, ERR_MEMORY, "not enough memory for a cluster of %u cores", cores);
     TRY(crossbar_init(&cl->port, mach, m));
     for (uint32_t i = 0; i < cores; i++)
-        TRY(core_new(shared, i, &cl->core[i], m));
+        TRY(core_new(shared, i, id * (level >= 0 ? mach->core.per_cluster : 1) + i, &cl->core[i], m));
     if (cl->has_level) {
         const cache_level *desc = &mach->level[level];
         cl->level_index = (uint32_t)level;
@@ -221,15 +221,16 @@ static void prefetch_requests(cluster *cl, int64_t limit, void (*prefetch)(const
 /* Handles the cores' requests that arrive before `limit`, in order of (time, core). */
 static void handle_all(cluster *cl, int64_t limit) {
     int64_t head[MACHINE_CORES_MAX]; /* when each core's first request arrives */
-    for (uint32_t i = 0; i < cl->cores; i++) {
-        const request_list *l = core_requests(cl->core[i]);
-        head[i] = l->next < l->count ? l->item[l->next].time : TICK_NEVER;
-    }
+    uint32_t cores = 0;
+    do { /* a cluster has at least one core */
+        const request_list *l = core_requests(cl->core[cores]);
+        head[cores] = l->next < l->count ? l->item[l->next].time : TICK_NEVER;
+    } while (++cores < cl->cores);
     prefetch_requests(cl, limit, cache_prefetch_set);
     prefetch_requests(cl, limit, cache_prefetch_line);
     for (;;) {
         uint32_t first = 0;
-        for (uint32_t i = 1; i < cl->cores; i++)
+        for (uint32_t i = 1; i < cores; i++)
             if (head[i] < head[first])
                 first = i;
         if (head[first] >= limit)

@@ -124,7 +124,7 @@ static uint32_t data_passes(coalescer *c, const warp_access *a, uint32_t bytes) 
     uint32_t ideal = 0;
     if (!a->affine)
         return bank_passes(a, bytes, c->warp_width, c->lsu->data_banks, c->lsu->data_bank_bytes, &ideal);
-    const uint32_t phase = (uint32_t)((uint64_t)a->base % (c->lsu->data_banks * c->lsu->data_bank_bytes));
+    const uint32_t phase = (uint32_t)((uint64_t)a->base % ((uint64_t)c->lsu->data_banks * c->lsu->data_bank_bytes));
     if (c->last_passes && c->last_stride == a->stride && c->last_mask == a->mask && c->last_phase == phase &&
         c->last_bytes == bytes)
         return c->last_passes;

@@ -87,11 +87,12 @@ struct core {
     const core_shared *shared;
     const machine *mach;
     const kernel *k;
-    uint32_t id;
+    uint32_t id, number; /* within its cluster, among all */
 
     warp *warps;
-    int64_t *reg_ready; /* [slot * CORE_REGISTERS + reg] */
+    int64_t *reg_ready; /* [slot * registers + reg] */
     uint8_t *reg_reason;
+    uint32_t registers;
     uint32_t slots;
     block_slot *blocks;
     scheduler *schedulers;
@@ -174,7 +175,7 @@ status core_decode(const machine *mach, const kernel *k, core_inst **out, messag
 
 /* Tokens: MSHR number of the first level; without one, the tracker; for stores nothing is needed. */
 
-status core_new(const core_shared *shared, uint32_t id, core **out, message *m) {
+status core_new(const core_shared *shared, uint32_t id, uint32_t number, core **out, message *m) {
     const machine *mach = shared->mach;
     core *c = mem_zero(1, sizeof *c);
     *out = c;
@@ -187,11 +188,13 @@ status core_new(const core_shared *shared, uint32_t id, core **out, message *m) 
     c->mach = mach;
     c->k = shared->k;
     c->id = id;
+    c->number = number;
     c->slots = mach->core.max_warps;
-    c->tracker_count = c->slots * 64;
+    c->registers = shared->registers;
+    c->tracker_count = c->slots * c->registers; /* a load waits for the one before it that has the same register */
     c->warps = mem_zero(c->slots, sizeof *c->warps);
-    c->reg_ready = mem_zero((size_t)c->slots * CORE_REGISTERS, sizeof *c->reg_ready);
-    c->reg_reason = mem_zero((size_t)c->slots * CORE_REGISTERS, sizeof *c->reg_reason);
+    c->reg_ready = mem_zero((size_t)c->slots * c->registers, sizeof *c->reg_ready);
+    c->reg_reason = mem_zero((size_t)c->slots * c->registers, sizeof *c->reg_reason);
     c->blocks = mem_zero(shared->resident_blocks, sizeof *c->blocks);
     c->launches = mem_zero(shared->resident_blocks, sizeof *c->launches);
     c->schedulers = mem_zero(mach->core.schedulers, sizeof *c->schedulers);
@@ -402,7 +405,7 @@ static void enter(core *c, uint32_t slot) {
 static void find_wake(core *c, uint32_t slot, int64_t earliest, stall_reason reason) {
     warp *w = &c->warps[slot];
     const core_inst *inst = &c->shared->code[w->pc];
-    const int64_t *ready = c->reg_ready + (size_t)slot * CORE_REGISTERS;
+    const int64_t *ready = c->reg_ready + (size_t)slot * c->registers;
     uint32_t last = 0; /* the register that is ready last; register 0 always is */
     for (uint32_t i = 0; i < inst->reg_count; i++)
         if (ready[inst->reg[i]] > earliest) {
@@ -410,7 +413,7 @@ static void find_wake(core *c, uint32_t slot, int64_t earliest, stall_reason rea
             earliest = ready[last];
         }
     w->dependence = earliest;
-    w->dependence_reason = last ? c->reg_reason[(size_t)slot * CORE_REGISTERS + last] : (uint8_t)reason;
+    w->dependence_reason = last ? c->reg_reason[(size_t)slot * c->registers + last] : (uint8_t)reason;
     w->throttle_since = TICK_NEVER;
     w->pipe = inst->pipe;
     if (earliest != TICK_NEVER)
@@ -451,7 +454,7 @@ static void start_block(core *c, const launch *l) {
                                 .start = l->cycle,
                                 .gap_start = l->cycle,
                                 .resident = true};
-        memset(c->reg_ready + (size_t)slot * CORE_REGISTERS, 0, CORE_REGISTERS * sizeof *c->reg_ready);
+        memset(c->reg_ready + (size_t)slot * c->registers, 0, c->registers * sizeof *c->reg_ready);
         enter(c, slot);
         find_wake(c, slot, l->cycle, STALL_WAIT);
         c->count.warps++;
@@ -494,6 +497,21 @@ static void barrier_arrive(core *c, block_slot *b, int64_t cycle) {
 /* --- load/store unit -----------------------------------------------------------------------------------------------
  */
 
+static bool in_timeline(const core *c, uint32_t slot) {
+    const timeline *l = c->shared->line;
+    const warp_place *p = &c->warps[slot].place;
+    return l && p->block == l->block && p->first_thread == l->warp * c->mach->core.warp_width;
+}
+
+/* The latest instruction that writes this register has its result. */
+static void timeline_ready(timeline *l, const kernel *k, uint8_t reg, int64_t ready) {
+    for (uint32_t i = l->count; i-- > 0;)
+        if (k->code[l->event[i].pc].dst == reg) {
+            l->event[i].ready = ready;
+            return;
+        }
+}
+
 static int32_t tracker_new(core *c, uint32_t warp_slot, uint8_t reg) {
     const int32_t id = c->tracker_free;
     if (id == CACHE_NONE)
@@ -512,7 +530,9 @@ static void tracker_answer(core *c, int32_t id, uint32_t parts, int64_t cycle) {
     if (t->left)
         return;
     const uint32_t slot = t->warp;
-    c->reg_ready[(size_t)slot * CORE_REGISTERS + t->reg] = t->ready;
+    c->reg_ready[(size_t)slot * c->registers + t->reg] = t->ready;
+    if (in_timeline(c, slot))
+        timeline_ready(c->shared->line, c->k, t->reg, t->ready);
     t->next_free = c->tracker_free;
     c->tracker_free = id;
     warp *w = &c->warps[slot];
@@ -770,17 +790,43 @@ static void account(core *c, const scheduler *s, warp *w, pipe_id pipe, int64_t 
 static void set_register(core *c, uint32_t slot, uint8_t reg, int64_t ready, stall_reason why) {
     if (!reg)
         return;
-    c->reg_ready[(size_t)slot * CORE_REGISTERS + reg] = ready;
-    c->reg_reason[(size_t)slot * CORE_REGISTERS + reg] = (uint8_t)why;
+    if (in_timeline(c, slot) && ready != TICK_NEVER)
+        timeline_ready(c->shared->line, c->k, reg, ready);
+    c->reg_ready[(size_t)slot * c->registers + reg] = ready;
+    c->reg_reason[(size_t)slot * c->registers + reg] = (uint8_t)why;
 }
 
-/* Puts a global access into the LSU queue, which has room. */
+/* account, and a note of it in the timeline. */
+static void account_and_note(core *c, const scheduler *s, warp *w, pipe_id pipe, int64_t t) {
+    timeline *l = c->shared->line;
+    uint64_t before[STALL_COUNT];
+    memcpy(before, c->count.stall_cycles, sizeof before);
+    account(c, s, w, pipe, t);
+    if (l->count == l->capacity)
+        return;
+    timeline_event *e = &l->event[l->count++];
+    *e = (timeline_event){.cycle = t, .ready = -1, .pc = w->pc};
+    for (int i = 0; i < STALL_COUNT; i++)
+        e->stall[i] = (uint32_t)(c->count.stall_cycles[i] - before[i]);
+}
+
+/* Where the warp stands for this access. Local memory belongs to the resident slot and not to the block, as on NVIDIA's
+ * GPUs: the block number of its addresses is that of the slot, counted over all cores. */
+static warp_place place_for(const core *c, const warp *w, const ir_access *a) {
+    warp_place p = w->place;
+    if (a->space == SPACE_LOCAL)
+        p.block = (uint64_t)c->number * c->shared->resident_blocks + w->block_slot;
+    return p;
+}
+
+/* Puts a global or local access into the LSU queue, which has room. */
 static void issue_memory(core *c, uint32_t slot, const ir_inst *inst, int64_t t) {
     warp *w = &c->warps[slot];
     const ir_access *a = &c->k->accesses[inst->access];
     const bool store = inst->op == OP_STORE;
     lsu_entry *e = &c->queue[(c->queue_head + c->queue_count) % c->mach->lsu.queue];
-    address_warp(c->k, a, &w->place, c->shared->lane_loop, &e->access);
+    const warp_place place = place_for(c, w, a);
+    address_warp(c->k, a, &place, c->shared->lane_loop, &e->access);
     if (!e->access.mask) {
         c->count.requests_empty[store]++;
         set_register(c, slot, inst->dst, t + c->mach->core.op[inst->op].latency_cycles, STALL_WAIT);
@@ -851,7 +897,10 @@ static void issue(core *c, scheduler *s, uint32_t slot, int64_t t) {
     warp *w = &c->warps[slot];
     const core_inst *inst = &c->shared->code[w->pc];
     const pipe_id pipe = (pipe_id)inst->pipe;
-    account(c, s, w, pipe, t);
+    if (in_timeline(c, slot))
+        account_and_note(c, s, w, pipe, t);
+    else
+        account(c, s, w, pipe, t);
     s->pipe_free[pipe] = t + inst->interval_cycles;
     s->pipe_blocked[pipe] += inst->interval_cycles - 1;
     c->count.pipe_cycles[pipe] += inst->interval_cycles;

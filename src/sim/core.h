@@ -12,8 +12,7 @@
 #include "kernel/address.h"
 #include "sim/coalesce.h"
 #include "sim/partition.h"
-
-enum { CORE_REGISTERS = 64 }; /* scoreboard names that the engine follows per warp */
+#include "sim/timeline.h"
 
 typedef struct core_counters {
     uint64_t instructions[OP_CLASS_COUNT];
@@ -45,12 +44,15 @@ typedef struct core_shared {
     const kernel *k;
     const core_inst *code; /* core_decode of k */
     bool lane_loop;
+    timeline *line;     /* or NULL */
+    uint32_t registers; /* scoreboard names of a warp: the kernel's highest + 1 */
     uint32_t warps_per_block, resident_blocks;
     bool has_level;        /* mach->level[0] is the core's own */
     int64_t forward_ticks; /* from the first-level lookup to whoever takes the core's requests */
 } core_shared;
 
-status core_new(const core_shared *shared, uint32_t id, core **out, message *m);
+/* id: within its cluster; number: among all cores. */
+status core_new(const core_shared *shared, uint32_t id, uint32_t number, core **out, message *m);
 void core_free(core *c);
 
 /* Block `block` starts here at `cycle`; there must be room (core_room). */

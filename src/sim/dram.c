@@ -52,6 +52,8 @@ static bool enqueue(dram_channel *d, dram_queue *q, uint64_t local, bytemask mas
     if (!mem_reserve((void **)&q->item, &capacity, (size_t)q->count + 1, sizeof *q->item))
         return false;
     q->capacity = (uint32_t)capacity;
+    if (!q->count)
+        q->oldest_since = arrival;
     const dram_desc *desc = d->desc;
     const uint64_t row_number = local / desc->row_bytes;
     uint64_t h = row_number;
@@ -109,13 +111,13 @@ static int64_t column_time(const dram_channel *d, const dram_request *r, bool *h
 static int32_t choose(const dram_channel *d, const dram_queue *q, uint32_t window, int64_t now) {
     int32_t best = -1;
     int64_t best_start = TICK_NEVER;
+    if (q->count && q->item[0].arrival <= now && now - q->oldest_since > cycle_to_tick(DRAM_STARVE_CYCLES))
+        return 0;
     const uint32_t n = q->count < window ? q->count : window;
     for (uint32_t i = 0; i < n; i++) {
         const dram_request *r = &q->item[i];
         if (r->arrival > now)
             continue;
-        if (now - r->arrival > cycle_to_tick(DRAM_STARVE_CYCLES))
-            return (int32_t)i;
         bool hit = false;
         const int64_t start = column_time(d, r, &hit);
         if (hit && start <= now)
@@ -190,8 +192,10 @@ static int64_t serve(dram_channel *d, const dram_request *r, bool write) {
     return end;
 }
 
-static void remove_item(dram_queue *q, int32_t i) {
+static void remove_item(dram_queue *q, int32_t i, int64_t now) {
     q->count--;
+    if (i == 0)
+        q->oldest_since = now;
     memmove(q->item + i, q->item + i + 1, (q->count - (uint32_t)i) * sizeof *q->item);
 }
 
@@ -236,7 +240,7 @@ bool dram_step(dram_channel *d, int64_t limit, int32_t *requester, bytemask *mas
     }
     dram_queue *q = write ? &d->writes : &d->reads;
     const dram_request r = q->item[i];
-    remove_item(q, i);
+    remove_item(q, i, now);
     *done = serve(d, &r, write);
     *requester = write ? DRAM_NO_REQUESTER : r.requester;
     *mask = r.mask;

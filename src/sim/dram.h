@@ -1,8 +1,8 @@
 /* dram.h - one DRAM channel: banks with row buffers, a data bus, reads first and writes in batches.
  *
  * The controller looks at the oldest `read_queue` reads (or, while it drains, writes), takes the oldest row hit, else
- * the request that can start first (FR-FCFS: Rixner et al., ISCA 2000), and a request that has waited longer than
- * DRAM_STARVE_CYCLES before any. Activates are issued as early as their bank, tRRD and tFAW allow, also while the bus
+ * the request that can start first (FR-FCFS: Rixner et al., ISCA 2000); but a request that has been the oldest for
+ * DRAM_STARVE_CYCLES goes before any. Activates are issued as early as their bank, tRRD and tFAW allow, also while the bus
  * is busy. Writes gather until `write_queue_high` of them wait, or nothing else is to do, and leave down to
  * `write_queue_low`; each change of direction costs tWTR or tRTW. Refresh closes all rows every tREFI for tRFC.
  */
@@ -34,6 +34,7 @@ typedef struct dram_bank {
 } dram_bank;
 
 typedef struct dram_queue {
+    int64_t oldest_since; /* tick at which item[0] became the oldest */
     dram_request *item;
     uint32_t count, capacity;
 } dram_queue;

@@ -43,17 +43,16 @@ static core *dispatch_core(const engine *e, uint32_t i) {
     return NULL;
 }
 
-/* The engine follows fewer registers than an instruction can name. */
-static status check_registers(const kernel *k, message *m) {
+/* Scoreboard names that a warp needs: the highest register in the code, and none, which is 0. */
+static uint32_t count_registers(const kernel *k) {
+    uint32_t highest = 0;
     for (uint32_t i = 0; i < k->code_count; i++) {
         const ir_inst *x = &k->code[i];
         const uint8_t names[] = {x->dst, x->src[0], x->src[1], x->src[2]};
         for (int r = 0; r < 4; r++)
-            if (names[r] >= CORE_REGISTERS)
-                return fail(m, ERR_INPUT, "kernel %s uses register %u; the simulation follows registers below %d",
-                            k->name, names[r], CORE_REGISTERS);
+            highest = names[r] > highest ? names[r] : highest;
     }
-    return OK;
+    return highest + 1;
 }
 
 static status engine_init(engine *e, const machine *mach, const kernel *k, const sim_options *o, core **order,
@@ -61,7 +60,6 @@ static status engine_init(engine *e, const machine *mach, const kernel *k, const
     e->mach = mach;
     e->k = k;
     e->options = o;
-    TRY(check_registers(k, m));
     TRY(occupancy(mach, k, &e->occupancy, m));
     TRY(core_decode(mach, k, &e->code, m));
     const int32_t level = cluster_level(mach);
@@ -73,6 +71,8 @@ static status engine_init(engine *e, const machine *mach, const kernel *k, const
         .k = k,
         .code = e->code,
         .lane_loop = o->lane_loop,
+        .line = o->line,
+        .registers = count_registers(k),
         .warps_per_block = (k->block_threads + mach->core.warp_width - 1) / mach->core.warp_width,
         .resident_blocks = e->occupancy.blocks,
         .has_level = mach->level_count > 0 && mach->level[0].scope == SCOPE_CORE,
@@ -368,11 +368,10 @@ static status engine_loop(engine *e, core *const *order, message *m) {
         return OK;
     sampler_init(&e->sample, (uint64_t)e->occupancy.blocks * e->core_count);
     start_first(e, order);
-    const int threads = e->options->threads ? (int)e->options->threads : 1;
     const int64_t forward = partition_forward_ticks(e->mach);
     team crew = {0};
     atomic_uint next_cluster = 0, next_partition = 0;
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(e->options->threads ? (int)e->options->threads : 1)
     {
 #pragma omp single
         crew.size = (uint32_t)omp_get_num_threads();

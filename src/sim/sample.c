@@ -1,6 +1,7 @@
 #include "sim/sample.h"
 
 #include <math.h>
+#include <stddef.h>
 
 void sampler_init(sampler *s, uint64_t resident) {
     *s = (sampler){.batch = resident ? resident : 1};
@@ -49,7 +50,7 @@ static bool is_steady(sampler *s) {
 }
 
 static void join_batches(sampler *s) {
-    for (uint32_t i = 1; i <= SAMPLE_BATCHES / 2; i++) {
+    for (size_t i = 1; i <= SAMPLE_BATCHES / 2; i++) {
         s->cycle[i] = s->cycle[2 * i];
         s->allocated[i] = s->allocated[2 * i];
         s->cold[i] = s->cold[2 * i];

@@ -97,7 +97,7 @@ check "factoring: blocks" grep -qE '^L1 16 KiB +1  b +262 144 +0 +512 ' "$work/o
 check "factoring: 100 columns" narrow
 run model --factoring configs/data_factoring.cfg --format csv -m g80
 check "factoring: a machine without caches" status 2
-check "factoring: the config overrides a level that is not there" says "levels.L1.size"
+check "factoring: the config overrides a level that is not there" says "'levels' has 0 entries"
 run model --factoring configs/copy_strategies.cfg
 check "factoring: none in the config" status 2
 check "factoring: says so" says "there is no section 'factoring'"

@@ -297,8 +297,7 @@ Test(machine, finding) {
     cr_expect_eq(machine_load("H100", &mach, &m), ERR_INPUT);
     cr_expect_str_eq(m.text, "unknown machine 'H100'; did you mean 'v100'?");
     cr_expect_eq(machine_load("nonesuch", &mach, &m), ERR_INPUT);
-    cr_expect_eq(strncmp(m.text, "unknown machine 'nonesuch'; known: a100-40, a100-80, rx7900xt, v100", 67), 0, "%s",
-                 m.text);
+    cr_expect_eq(strstr(m.text, "unknown machine 'nonesuch'; known: a100-40, a100-80, "), m.text, "%s", m.text);
     cr_expect_eq(machine_load("", &mach, &m), ERR_INPUT);
     cr_expect_eq(machine_load("models/v10.cfg", &mach, &m), ERR_INPUT);
     cr_expect_str_eq(m.text, "models/v10.cfg: cannot be opened: No such file or directory");
