@@ -124,7 +124,7 @@ Test(bounds, of_random_kernels, .timeout = 120) {
     uint32_t binding[BOUND_KIND_COUNT] = {0}, kinds = 0;
     model *b = mem_zero(1, sizeof *b);
     cr_assert(b);
-    for (int i = 0; i < 250; i++) {
+    for (int i = 0; i < 150; i++) {
         const machine mach = random_machine(&g);
         kernel k = random_kernel(&g);
         message m = {{0}};
