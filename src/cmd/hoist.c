@@ -42,16 +42,14 @@ static status read_text(const char *path, textbuf *text, message *m) {
         return fail(m, ERR_IO, "cannot read %s: %s", path, strerror(errno));
     char part[4096];
     size_t n = 0;
+    bool binary = false;
     textbuf_put(text, "");
-    while (!text->failed && text->length <= BODY_MAX && (n = fread(part, 1, sizeof part - 1, in)) > 0) {
+    while (!binary && !text->failed && text->length <= BODY_MAX && (n = fread(part, 1, sizeof part - 1, in)) > 0) {
         part[n] = '\0';
-        if (memchr(part, 0, n)) {
-            n = 0;
-            break;
-        }
+        binary = memchr(part, 0, n) != NULL;
         textbuf_put(text, part);
     }
-    const bool failed = ferror(in), binary = !feof(in) && !failed && !text->failed && text->length <= BODY_MAX;
+    const bool failed = ferror(in);
     if (!standard)
         fclose(in);
     if (failed)

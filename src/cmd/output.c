@@ -57,6 +57,8 @@ static status open_beside(output *o, message *m) {
 
 static status open_one(output *o, const char *path, report_format format, message *m) {
     *o = (output){.format = format};
+    if (!*path)
+        return fail(m, ERR_INPUT, "-o: the name of the file is empty");
     if (strcmp(path, "-") == 0) {
         o->stream = stdout;
         return OK;

@@ -27,6 +27,10 @@ static bool flat(const ir_index *x) {
     return same_index(&s, &nothing);
 }
 
+static form form_open(void) {
+    return (form){.kind = FORM_OPEN};
+}
+
 bool form_is_constant(const form *f, int64_t *value) {
     if (f->kind != FORM_CLOSED || f->parts || !flat(&f->linear))
         return false;
@@ -75,7 +79,7 @@ static form open_form(const form *a, const form *b) {
         return *a;
     if (b->kind == FORM_DATA)
         return *b;
-    return (form){.kind = FORM_OPEN};
+    return form_open();
 }
 
 form form_add(const form *a, const form *b, int64_t scale) {
@@ -85,7 +89,7 @@ form form_add(const form *a, const form *b, int64_t scale) {
     bool fits = index_add(&f.linear, &b->linear, scale);
     for (uint32_t i = 0; i < b->parts && fits; i++)
         fits = part_add(&f, &b->part[i], scale);
-    return fits ? f : (form){.kind = FORM_OPEN};
+    return fits ? f : form_open();
 }
 
 bool form_counts(const form *f, int depth) {
@@ -303,11 +307,13 @@ static form operation(const form_scope *s, const body_expr *e) {
         return open_form(&a, &b);
     default:
         for (uint32_t i = 0; i < e->args; i++) {
-            form x = body_type_is_float(e->arg[i]->type) ? (form){.kind = FORM_OPEN} : form_of(s, e->arg[i]);
+            if (body_type_is_float(e->arg[i]->type))
+                continue;
+            form x = form_of(s, e->arg[i]);
             if (x.kind == FORM_DATA)
                 return x;
         }
-        return (form){.kind = FORM_OPEN};
+        return form_open();
     }
 }
 
@@ -316,11 +322,11 @@ form form_of(const form_scope *s, const body_expr *e) {
     case EXPR_INTEGER:
         return form_constant(e->integer);
     case EXPR_PARAM:
-        return body_type_is_float(e->type) ? (form){.kind = FORM_OPEN} : form_constant(e->param->integer);
+        return body_type_is_float(e->type) ? form_open() : form_constant(e->param->integer);
     case EXPR_LOOP:
         return loop_form(&s->loop[e->variable->id]);
     case EXPR_LET:
-        return s->let[e->variable->id] ? *s->let[e->variable->id] : (form){.kind = FORM_OPEN};
+        return s->let[e->variable->id] ? *s->let[e->variable->id] : form_open();
     case EXPR_TID:
         return position((ir_index){.per_thread = 1}, s->b->threads, e->axis);
     case EXPR_BID:
@@ -328,7 +334,7 @@ form form_of(const form_scope *s, const body_expr *e) {
     case EXPR_LOAD:
         return data_form(s, e);
     case EXPR_REAL:
-        return (form){.kind = FORM_OPEN};
+        return form_open();
     default:
         return operation(s, e);
     }
@@ -430,7 +436,7 @@ static void conjoin(const form_scope *s, const body_expr *e, bool negated, form_
         comparison(s, e, negated, g);
         return;
     default: {
-        const form f = body_type_is_float(e->type) ? (form){.kind = FORM_OPEN} : form_of(s, e);
+        const form f = body_type_is_float(e->type) ? form_open() : form_of(s, e);
         if (!form_is_constant(&f, &value)) {
             g->known = false;
             return;
