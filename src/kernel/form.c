@@ -40,15 +40,17 @@ bool form_is_constant(const form *f, int64_t *value) {
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
+static bool scaled_add(int64_t *to, int64_t from, int64_t scale) {
+    int64_t product = 0;
+    return mul_i64(from, scale, &product) && add_i64(*to, product, to);
+}
+
 static bool index_add(ir_index *a, const ir_index *b, int64_t scale) {
-    const int64_t *from = &b->base;
-    int64_t *to = &a->base;
-    for (size_t i = 0; i < sizeof *a / sizeof *to; i++) {
-        int64_t product = 0;
-        if (!mul_i64(from[i], scale, &product) || !add_i64(to[i], product, &to[i]))
-            return false;
-    }
-    return true;
+    bool fits = scaled_add(&a->base, b->base, scale) && scaled_add(&a->per_thread, b->per_thread, scale) &&
+                scaled_add(&a->per_block, b->per_block, scale);
+    for (uint32_t i = 0; i < IR_LOOPS_MAX && fits; i++)
+        fits = scaled_add(&a->per_loop[i], b->per_loop[i], scale);
+    return fits;
 }
 
 static bool part_add(form *f, const form_part *p, int64_t scale) {
@@ -165,17 +167,21 @@ bool form_range(const form_scope *s, const form *f, int64_t *lo, int64_t *hi) {
 
 /* ---- quotients and remainders ------------------------------------------------------------------------------------ */
 
+/* To the quotient when c divides it, else to the rest. */
+static void split_number(int64_t number, int64_t c, int64_t *quotient, int64_t *rest) {
+    *(number % c == 0 ? quotient : rest) = number % c == 0 ? number / c : number;
+}
+
 /* f = c * *times + *rest, where *rest has what c does not divide. */
 static void split(const form *f, int64_t c, form *times, form *rest) {
     *times = form_constant(0);
     *rest = form_constant(0);
-    const int64_t *from = &f->linear.base;
-    int64_t *quotient = &times->linear.base, *remainder = &rest->linear.base;
-    for (size_t i = 0; i < sizeof f->linear / sizeof *from; i++) {
-        bool whole = from[i] % c == 0;
-        quotient[i] = whole ? from[i] / c : 0;
-        remainder[i] = whole ? 0 : from[i];
-    }
+    const ir_index *x = &f->linear;
+    split_number(x->base, c, &times->linear.base, &rest->linear.base);
+    split_number(x->per_thread, c, &times->linear.per_thread, &rest->linear.per_thread);
+    split_number(x->per_block, c, &times->linear.per_block, &rest->linear.per_block);
+    for (uint32_t i = 0; i < IR_LOOPS_MAX; i++)
+        split_number(x->per_loop[i], c, &times->linear.per_loop[i], &rest->linear.per_loop[i]);
     if (f->linear.base >= 0) { /* the constant splits wherever that leaves a rest of either sign alone */
         times->linear.base = f->linear.base / c;
         rest->linear.base = f->linear.base % c;
