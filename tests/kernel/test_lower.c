@@ -32,7 +32,8 @@ static lowered lowered_from(const body *b, const lower_options *o) {
     return l;
 }
 
-/* ---- data movement ------------------------------------------------------------------------------------------------ */
+/* ---- data movement ------------------------------------------------------------------------------------------------
+ */
 
 enum { LOOPS = 3 };
 
@@ -96,8 +97,9 @@ static void random_statements(copying *c) {
         indent(c, depth);
         bool guarded = prng_below(c->g, 3) == 0;
         if (guarded)
-            textbuf_printf(&c->text, "if (tid * 3 + bid %s %" PRId64 "%s) {\n", prng_below(c->g, 2) ? "<" : ">=",
-                           fixture_between(c->g, 0, 60), prng_below(c->g, 2) ? " && tid != 0" : "");
+            textbuf_printf(&c->text, "if (tid * 3 + bid %s %" PRId64 "%s) {\n",
+                           prng_below(c->g, 2) ? "<" : ">=", fixture_between(c->g, 0, 60),
+                           prng_below(c->g, 2) ? " && tid != 0" : "");
         if (kind == 0) { /* through local memory */
             textbuf_put(&c->text, "loc[");
             random_subscript(c, 5);
@@ -125,7 +127,8 @@ static textbuf random_copying(prng *g) {
         c.blocks[i] = prng_below(g, 3) ? 1 : fixture_between(g, 1, 3);
         c.threads[i] = prng_below(g, 3) ? 1 : fixture_between(g, 1, i ? 3 : 40);
     }
-    textbuf_printf(&c.text, "global %s s0[64, 3], s1[64, 3] strides (1, 64) offset 5\nlocal %s loc[5]\n", c.type, c.type);
+    textbuf_printf(&c.text, "global %s s0[64, 3], s1[64, 3] strides (1, 64) offset 5\nlocal %s loc[5]\n", c.type,
+                   c.type);
     for (int k = 0; k < c.loops; k++) {
         c.trips[k] = fixture_between(g, 1, 6);
         c.start[k] = fixture_between(g, 0, 3);
@@ -137,8 +140,8 @@ static textbuf random_copying(prng *g) {
             textbuf_printf(&c.text, ", %" PRId64, c.trips[k]);
         textbuf_put(&c.text, "]\n");
     }
-    textbuf_printf(&c.text, "blocks %" PRId64 ", %" PRId64 ", %" PRId64 "\nthreads %" PRId64 ", %" PRId64 ", %" PRId64
-                            "\n",
+    textbuf_printf(&c.text,
+                   "blocks %" PRId64 ", %" PRId64 ", %" PRId64 "\nthreads %" PRId64 ", %" PRId64 ", %" PRId64 "\n",
                    c.blocks[0], c.blocks[1], c.blocks[2], c.threads[0], c.threads[1], c.threads[2]);
     for (int k = 0; k < c.loops; k++) {
         indent(&c, k);
