@@ -27,8 +27,8 @@ const command command_table[] = {
      "Says how an array should be copied between two layouts, and why. With a machine, simulates every strategy that\n"
      "applies and ranks them; says of the others why they do not apply.",
      plan_command},
-    {"model", "[CONFIG]", 0, 1, REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_DETAILS) | BIT(OPT_BALANCE) |
-         BIT(OPT_FACTORING),
+    {"model", "[CONFIG]", 0, 1,
+     REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_DETAILS) | BIT(OPT_BALANCE) | BIT(OPT_FACTORING),
      "lower bounds on the time of a config's cases, in closed form",
      "Says for every case of CONFIG which part of the machine it keeps busy longest, so that no run can be faster, "
      "which\n"

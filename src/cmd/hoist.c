@@ -266,11 +266,7 @@ static status emit(const hoist_run *r, outputs *o, const arguments *args, messag
 
 static status print(const hoist_run *r, outputs *o, const arguments *args, message *m) {
     for (size_t i = 0; i < o->count; i++) {
-        const report_options options = {.format = o->list[i].format,
-                                        .width = output_width(o->list[i].stream),
-                                        .title = r->experiment.title,
-                                        .details = args->details,
-                                        .version = coalign_version()};
+        const report_options options = output_options(&o->list[i], args, r->experiment.title);
         TRY(report_hoist(o->list[i].stream, &options, r->results, r->done, m));
     }
     return outputs_commit(o, m);

@@ -14,14 +14,6 @@ typedef struct modelled {
     factor_record factoring;
 } modelled;
 
-static report_options options_for(const arguments *args, const output *o, const char *title) {
-    return (report_options){.format = o->format,
-                            .width = output_width(o->stream),
-                            .title = title,
-                            .details = args->details,
-                            .version = coalign_version()};
-}
-
 static status model_case(const machine *mach, const run_case *c, model_record *r, message *m) {
     const copy_desc *copy = &c->what->copy;
     kernel k = {0};
@@ -81,7 +73,7 @@ static status factor(modelled *x, const arguments *args, message *m) {
 }
 
 static status print(const modelled *x, const arguments *args, const output *o, message *m) {
-    const report_options options = options_for(args, o, x->experiment.title);
+    const report_options options = output_options(o, args, x->experiment.title);
     if (args->balance)
         return report_balance(o->stream, &options, &x->experiment.mach, &x->balance, m);
     if (args->factoring)

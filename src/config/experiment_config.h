@@ -63,8 +63,8 @@ status experiment_load(const char *path, const char *machine_name, const config_
 
 void experiment_free(experiment *e);
 
-/* For other kinds of configs that have a machine: the machine that -m or the config's `machine` (in_file) names, with the
- * overrides of `machine_overrides` and of the command line; and the overrides of the config itself. */
+/* For other kinds of configs that have a machine: the machine that -m or the config's `machine` (in_file) names, with
+ * the overrides of `machine_overrides` and of the command line; and the overrides of the config itself. */
 status experiment_machine(const config *c, const char *machine_name, const char *in_file,
                           const config_overrides *overrides, machine *mach, message *m);
 status experiment_overrides(config *c, const config_overrides *overrides, message *m);

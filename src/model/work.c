@@ -201,7 +201,8 @@ static work_count count_of(const sums *s, int q, const work *w) {
     const double variance = n > 1 ? fmax(s->squares[q] - n * mean * mean, 0) / (n - 1) : 0;
     const double samples = n * (w->turns_sampled ? TURNS : 1);
     const double least = (mean - 3.3 * sqrt(variance / n)) * (1 - fmin(7 / samples, 1));
-    return (work_count){mean * all, fmax(least, 0) * all};
+    const double lower = fmax(least, 0) * all;
+    return (work_count){mean * all, lower};
 }
 
 static void fill(work *w, const sums *s) {
