@@ -1,25 +1,7 @@
 #!/usr/bin/env bash
 # `coalign hoist` as a user meets it: bodies from files, stdin and configs, reports, reasons, bad bodies.
-# Uses the program in $COALIGN (default ./coalign) from the top of the source tree. Ends with "hoist: N passed, N failed".
-set -u
-
-program=${COALIGN:-./coalign}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-check() {
-    local name=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "hoist.sh: $name" >&2
-        sed 's/^/    | /' "$work/out" "$work/err" >&2
-    fi
-}
+# Ends with "hoist: N passed, N failed".
+. tests/cmd/harness.bash
 
 # run ARGUMENT... : leaves $code, $work/out, $work/err
 run() {
@@ -27,7 +9,6 @@ run() {
     code=$?
 }
 
-has() { grep -qF -- "$1" "$work/out"; }
 refused() { [ "$code" -eq 2 ] && [ ! -s "$work/out" ] && grep -qF -- "$1" "$work/err"; }
 # cause_is NAME: of the only case in $work/out, which is CSV
 cause_is() { [ "$code" -eq 0 ] && [ "$(tail -n +2 "$work/out" | cut -d, -f4 | grep .)" = "$1" ]; }
@@ -153,5 +134,4 @@ for config in configs/hoist_*.cfg; do
     check "$config is well-formed" [ "$code" -eq 0 ]
 done
 
-echo "hoist: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish
