@@ -11,6 +11,6 @@ machine = "rx7900xt";
 cases = ( { dataset = "[8192][8193]i32"; view = "slice_2d"; strategy = "general"; sorted = $sorted; } );
 CFG
     printf '[8192][8193]i32 slice_2d, sorted = %-5s  ' "$sorted"
-    "$program" run "$config" --format csv 2>&1 >/dev/null
+    "$program" run "$config" --exact --format csv 2>&1 >/dev/null
     rm "$config"
 done

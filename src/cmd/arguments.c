@@ -130,6 +130,9 @@ static status set_option(arguments *a, option_id id, const char *value, message 
     case OPT_EXACT:
         a->exact = true;
         return OK;
+    case OPT_FACTORING:
+        a->factoring = true;
+        break;
     case OPT_BALANCE:
         a->balance = true;
         break;

@@ -21,15 +21,13 @@ static bool take(const char **p, const char *stops, char word[WORD_MAX]) {
 
 /* parse_bytes, and K, M, G as caches are written: powers of 1024. */
 static bool size_of(const char *word, uint64_t *bytes) {
+    static const char letters[] = "KMGkmg";
     char text[WORD_MAX + 2];
     const size_t length = strlen(word);
-    const bool letter = length && strchr("KMGkmg", word[length - 1]);
+    const char *letter = length ? strchr(letters, word[length - 1]) : NULL;
     if (!letter)
         return parse_bytes(word, bytes);
-    snprintf(text, sizeof text, "%s", word);
-    if (text[length - 1] == 'k' || text[length - 1] == 'm' || text[length - 1] == 'g')
-        text[length - 1] = (char)(text[length - 1] - 'a' + 'A');
-    strcat(text, "iB");
+    snprintf(text, sizeof text, "%.*s%ciB", (int)length - 1, word, letters[(letter - letters) % 3]);
     return parse_bytes(text, bytes);
 }
 
@@ -84,7 +82,7 @@ static status one(const char **p, counts_cache *k, message *m) {
     if (strlen(word) >= sizeof k->name)
         return fail(m, ERR_INPUT, "--cache: the name '%s' has %zu letters; at most %zu are possible", word,
                     strlen(word), sizeof k->name - 1);
-    strcpy(k->name, word);
+    memcpy(k->name, word, strlen(word) + 1);
     ++*p;
     if (!take(p, ":,", word) || !size_of(word, &k->size_bytes))
         return fail(m, ERR_INPUT, "--cache: %s: '%.40s' is no size; %s", k->name, word, form);

@@ -27,12 +27,14 @@ const command command_table[] = {
      "Says how an array should be copied between two layouts, and why. With a machine, simulates every strategy that\n"
      "applies and ranks them; says of the others why they do not apply.",
      plan_command},
-    {"model", "[CONFIG]", 0, 1, REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_DETAILS) | BIT(OPT_BALANCE),
+    {"model", "[CONFIG]", 0, 1,
+     REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_DETAILS) | BIT(OPT_BALANCE) | BIT(OPT_FACTORING),
      "lower bounds on the time of a config's cases, in closed form",
      "Says for every case of CONFIG which part of the machine it keeps busy longest, so that no run can be faster, "
      "which\n"
      "part comes next, and what would move the bound. Takes milliseconds, whatever the size. With --balance: how many\n"
-     "operations each float needs, what hides a load, what random access wastes, and more, for a machine.",
+     "operations each float needs, what hides a load, what random access wastes, and more, for a machine. With\n"
+     "--factoring: compulsory, capacity and conflict misses of each array of CONFIG's section 'factoring'.",
      model_command},
     {"hoist", "FILE", 1, 1, SIMULATES | BIT(OPT_EMIT) | BIT(OPT_TIMELINE),
      "move loads forward in loop bodies, and say what it brings",

@@ -20,6 +20,7 @@
     X(OPT_DST, "dst", 0, "LMAD", "destination layout; default row-major")                                              \
     X(OPT_SAME_MEMORY, "same-memory", 0, NULL, "both layouts lie in one array: offset 0 is the same place")            \
     X(OPT_BALANCE, "balance", 0, NULL, "the machine's balance between compute and memory instead")                     \
+    X(OPT_FACTORING, "factoring", 0, NULL, "misses of the config's factoring by cause and array instead")              \
     X(OPT_COUNTS, "counts", 0, NULL, "cache counts only, no time")                                                     \
     X(OPT_CACHE, "cache", 0, "CACHES",                                                                                 \
       "instead of a machine's: I1=32K:8:64,L1=48K:12:64,LL=2M:16:64\n"                                                 \
@@ -72,7 +73,7 @@ typedef struct arguments {
     counts_rules rules;
     uint32_t line_bytes;   /* 0: not given */
     uint64_t sample_lines; /* 0: not given */
-    bool counts, same_memory, balance, exact, details, quiet, help, version;
+    bool counts, same_memory, balance, factoring, exact, details, quiet, help, version;
 } arguments;
 
 typedef struct command {

@@ -42,16 +42,14 @@ static status read_text(const char *path, textbuf *text, message *m) {
         return fail(m, ERR_IO, "cannot read %s: %s", path, strerror(errno));
     char part[4096];
     size_t n = 0;
+    bool binary = false;
     textbuf_put(text, "");
-    while (!text->failed && text->length <= BODY_MAX && (n = fread(part, 1, sizeof part - 1, in)) > 0) {
+    while (!binary && !text->failed && text->length <= BODY_MAX && (n = fread(part, 1, sizeof part - 1, in)) > 0) {
         part[n] = '\0';
-        if (memchr(part, 0, n)) {
-            n = 0;
-            break;
-        }
+        binary = memchr(part, 0, n) != NULL;
         textbuf_put(text, part);
     }
-    const bool failed = ferror(in), binary = !feof(in) && !failed && !text->failed && text->length <= BODY_MAX;
+    const bool failed = ferror(in);
     if (!standard)
         fclose(in);
     if (failed)
@@ -268,11 +266,7 @@ static status emit(const hoist_run *r, outputs *o, const arguments *args, messag
 
 static status print(const hoist_run *r, outputs *o, const arguments *args, message *m) {
     for (size_t i = 0; i < o->count; i++) {
-        const report_options options = {.format = o->list[i].format,
-                                        .width = output_width(o->list[i].stream),
-                                        .title = r->experiment.title,
-                                        .details = args->details,
-                                        .version = coalign_version()};
+        const report_options options = output_options(&o->list[i], args, r->experiment.title);
         TRY(report_hoist(o->list[i].stream, &options, r->results, r->done, m));
     }
     return outputs_commit(o, m);

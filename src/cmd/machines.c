@@ -3,24 +3,20 @@
 #include "config/machine_config.h"
 #include "report/machine_report.h"
 
-static report_options options_for(const output *o) {
-    return (report_options){.format = o->format, .width = output_width(o->stream), .version = coalign_version()};
-}
-
-static status show(outputs *o, const char *name, message *m) {
+static status show(outputs *o, const arguments *args, message *m) {
     machine *mach = mem_zero(1, sizeof *mach);
     if (!mach)
         return fail(m, ERR_MEMORY, "not enough memory");
-    status s = machine_load(name, mach, m);
+    status s = machine_load(args->operands[0], mach, m);
     for (size_t i = 0; i < o->count && s == OK; i++) {
-        report_options options = options_for(&o->list[i]);
+        const report_options options = output_options(&o->list[i], args, NULL);
         s = report_machine(o->list[i].stream, &options, mach, m);
     }
     mem_free(mach);
     return s;
 }
 
-static status list(outputs *o, message *m) {
+static status list(outputs *o, const arguments *args, message *m) {
     machine_entry *entries = NULL;
     size_t count = 0;
     TRY(machines_list(&entries, &count, m));
@@ -33,7 +29,7 @@ static status list(outputs *o, message *m) {
     for (size_t i = 0; i < count; i++)
         lines[i] = (machine_line){entries[i].id, entries[i].name, entries[i].summary, entries[i].loads};
     for (size_t i = 0; i < o->count && s == OK; i++) {
-        report_options options = options_for(&o->list[i]);
+        const report_options options = output_options(&o->list[i], args, NULL);
         s = report_machines(o->list[i].stream, &options, lines, count, m);
     }
     mem_free(lines);
@@ -45,7 +41,7 @@ status machines_command(const arguments *args, message *m) {
     outputs o;
     status s = outputs_open(&o, args, m);
     if (s == OK)
-        s = args->operand_count ? show(&o, args->operands[0], m) : list(&o, m);
+        s = args->operand_count ? show(&o, args, m) : list(&o, args, m);
     if (s == OK)
         s = outputs_commit(&o, m);
     outputs_close(&o);

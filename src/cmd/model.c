@@ -3,6 +3,7 @@
 #include "cmd/output.h"
 #include "config/machine_config.h"
 #include "kernel/copy_kernel.h"
+#include "report/factor_report.h"
 #include "report/model_report.h"
 
 typedef struct modelled {
@@ -10,15 +11,8 @@ typedef struct modelled {
     run_case *cases;
     model_record *records;
     balance balance;
+    factor_record factoring;
 } modelled;
-
-static report_options options_for(const arguments *args, const output *o, const char *title) {
-    return (report_options){.format = o->format,
-                            .width = output_width(o->stream),
-                            .title = title,
-                            .details = args->details,
-                            .version = coalign_version()};
-}
 
 static status model_case(const machine *mach, const run_case *c, model_record *r, message *m) {
     const copy_desc *copy = &c->what->copy;
@@ -62,23 +56,47 @@ static status load_machine(modelled *x, const arguments *args, message *m) {
     return machine_load_with(args->machine, &overrides, &x->experiment.mach, m);
 }
 
+static status factor(modelled *x, const arguments *args, message *m) {
+    const config_overrides overrides = {args->defines, args->define_count};
+    const machine *mach = &x->experiment.mach;
+    if (!args->operand_count)
+        return fail(m, ERR_INPUT, "model --factoring needs a CONFIG with a section 'factoring'");
+    TRY(experiment_load(args->operands[0], args->machine, &overrides, &x->experiment, m));
+    if (!x->experiment.factoring)
+        return fail(m, ERR_INPUT, "%s: there is no section 'factoring'; see configs/data_factoring.cfg",
+                    args->operands[0]);
+    x->factoring.mach = mach;
+    x->factoring.f = x->experiment.factoring;
+    for (uint32_t l = 0; l < mach->level_count; l++)
+        TRY(factor_cache(x->factoring.f, &mach->level[l], x->factoring.count[l], m));
+    return OK;
+}
+
+static status print(const modelled *x, const arguments *args, const output *o, message *m) {
+    const report_options options = output_options(o, args, x->experiment.title);
+    if (args->balance)
+        return report_balance(o->stream, &options, &x->experiment.mach, &x->balance, m);
+    if (args->factoring)
+        return report_factoring(o->stream, &options, &x->factoring, m);
+    return report_models(o->stream, &options, x->records, x->experiment.case_count, m);
+}
+
 static status run(modelled *x, outputs *o, const arguments *args, message *m) {
+    if (args->balance && args->factoring)
+        return fail(m, ERR_INPUT, "--balance and --factoring are different reports: ask for one");
     if (args->balance) {
         TRY(load_machine(x, args, m));
         balance_of(&x->experiment.mach, &x->balance);
+    } else if (args->factoring) {
+        TRY(factor(x, args, m));
     } else if (!args->operand_count) {
         return fail(m, ERR_INPUT, "model needs a CONFIG, or --balance and a machine; see: coalign help model");
     } else {
         TRY(model_all(x, args, m));
     }
     TRY(outputs_open(o, args, m));
-    for (size_t i = 0; i < o->count; i++) {
-        const report_options options = options_for(args, &o->list[i], x->experiment.title);
-        if (args->balance)
-            TRY(report_balance(o->list[i].stream, &options, &x->experiment.mach, &x->balance, m));
-        else
-            TRY(report_models(o->list[i].stream, &options, x->records, x->experiment.case_count, m));
-    }
+    for (size_t i = 0; i < o->count; i++)
+        TRY(print(x, args, &o->list[i], m));
     return outputs_commit(o, m);
 }
 

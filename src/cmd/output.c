@@ -57,6 +57,8 @@ static status open_beside(output *o, message *m) {
 
 static status open_one(output *o, const char *path, report_format format, message *m) {
     *o = (output){.format = format};
+    if (!*path)
+        return fail(m, ERR_INPUT, "-o: the name of the file is empty");
     if (strcmp(path, "-") == 0) {
         o->stream = stdout;
         return OK;
@@ -90,12 +92,21 @@ status outputs_open(outputs *o, const arguments *args, message *m) {
     return OK;
 }
 
-size_t output_width(FILE *stream) {
+/* Columns of text: the width of a terminal. */
+static size_t width_of(FILE *stream) {
     struct winsize size;
     int fd = fileno(stream);
     if (fd >= 0 && isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
         return size.ws_col < WIDTH_MAX ? size.ws_col : WIDTH_MAX;
     return REPORT_WIDTH;
+}
+
+report_options output_options(const output *o, const arguments *args, const char *title) {
+    return (report_options){.format = o->format,
+                            .width = width_of(o->stream),
+                            .title = title,
+                            .details = args->details,
+                            .version = coalign_version()};
 }
 
 static status commit(output *o, message *m) {
@@ -125,13 +136,7 @@ status outputs_commit(outputs *o, message *m) {
 status outputs_report(outputs *o, const arguments *args, const char *title, const run_record *records, size_t count,
                       message *m) {
     for (size_t i = 0; i < o->count; i++) {
-        report_options options = {
-            .format = o->list[i].format,
-            .width = output_width(o->list[i].stream),
-            .title = title,
-            .details = args->details,
-            .version = coalign_version(),
-        };
+        const report_options options = output_options(&o->list[i], args, title);
         TRY(report_write(o->list[i].stream, &options, records, count, m));
     }
     return outputs_commit(o, m);

@@ -34,7 +34,8 @@ status outputs_commit(outputs *o, message *m);
 /* Removes what was not committed. */
 void outputs_close(outputs *o);
 
-/* Columns of text for a stream: the terminal's width; REPORT_WIDTH when it is no terminal. */
-size_t output_width(FILE *stream);
+/* How a report for this output looks: its format, the terminal's width (REPORT_WIDTH when it is no terminal),
+ * --details. The title may be NULL. */
+report_options output_options(const output *o, const arguments *args, const char *title);
 
 #endif

@@ -265,10 +265,7 @@ static status print(outputs *o, const planning *p, const arguments *args, messag
         if (strcmp(p->runs[i].strategy, p->choice) == 0)
             record.chosen = &p->runs[i];
     for (size_t i = 0; i < o->count; i++) {
-        report_options options = {.format = o->list[i].format,
-                                  .width = output_width(o->list[i].stream),
-                                  .details = args->details,
-                                  .version = coalign_version()};
+        const report_options options = output_options(&o->list[i], args, NULL);
         TRY(report_plan(o->list[i].stream, &options, &record, m));
     }
     return outputs_commit(o, m);

@@ -43,27 +43,24 @@ static const char *file_of(const arguments *args) {
     return args->operands[args->operand_count - 1];
 }
 
-/* As reports and messages call it. */
+/* As reports call it. */
 static const char *name_of(const arguments *args) {
     return strcmp(file_of(args), "-") == 0 ? "standard input" : file_of(args);
-}
-
-static report_options options_for(const output *o) {
-    return (report_options){.format = o->format, .width = output_width(o->stream), .version = coalign_version()};
 }
 
 /* ---- counts ------------------------------------------------------------------------------------------------------ */
 
 static status caches_from_machine(const arguments *args, counts_hierarchy *h, message *m) {
     machine *mach = mem_zero(1, sizeof *mach);
-    if (!mach)
-        return fail(m, ERR_MEMORY, "not enough memory");
     machine_override *overrides = mem_zero(args->define_count + 1, sizeof *overrides);
-    status s = overrides ? OK : fail(m, ERR_MEMORY, "not enough memory");
-    for (size_t i = 0; i < args->define_count && s == OK; i++)
+    if (!mach || !overrides) {
+        mem_free(overrides);
+        mem_free(mach);
+        return fail(m, ERR_MEMORY, "not enough memory");
+    }
+    for (size_t i = 0; i < args->define_count; i++)
         overrides[i] = (machine_override){args->defines[i], "-D"};
-    if (s == OK)
-        s = machine_load_overridden(args->machine, overrides, args->define_count, mach, m);
+    status s = machine_load_overridden(args->machine, overrides, args->define_count, mach, m);
     if (s == OK && mach->level_count == 0)
         s = fail(m, ERR_INPUT, "machine %s has no caches", mach->id);
     if (s == OK)
@@ -106,7 +103,7 @@ static status report_replay(outputs *o, const arguments *args, const counts_hier
     for (uint32_t i = 0; i < h->levels; i++)
         record.data[i] = counts_of(r->counts, i);
     for (size_t i = 0; i < o->count; i++) {
-        const report_options options = options_for(&o->list[i]);
+        const report_options options = output_options(&o->list[i], args, NULL);
         TRY(report_counts(o->list[i].stream, &options, &record, m));
     }
     return outputs_commit(o, m);
@@ -135,7 +132,7 @@ static status follow_batch(void *context, const trace_access *access, size_t cou
 static status report_curve(outputs *o, const arguments *args, uint32_t line_bytes, const mrc *c, message *m) {
     const mrc_record record = {.trace = name_of(args), .line_bytes = line_bytes, .curve = c};
     for (size_t i = 0; i < o->count; i++) {
-        const report_options options = options_for(&o->list[i]);
+        const report_options options = output_options(&o->list[i], args, NULL);
         TRY(report_mrc(o->list[i].stream, &options, &record, m));
     }
     return outputs_commit(o, m);

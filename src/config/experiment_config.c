@@ -1,6 +1,7 @@
 #include "config/experiment_config.h"
 
 #include "base/mem.h"
+#include "config/factoring_config.h"
 #include "config/machine_config.h"
 #include "layout/syntax.h"
 
@@ -262,6 +263,15 @@ static status read_cases(const config *c, experiment *e, message *m) {
     return OK;
 }
 
+static status read_factoring(const config *c, const config_setting_t *group, experiment *e, message *m) {
+    if (!group)
+        return OK;
+    e->factoring = mem_zero(1, sizeof *e->factoring);
+    if (!e->factoring)
+        return fail(m, ERR_MEMORY, "not enough memory for a factoring");
+    return factoring_read(c, group, e->factoring, m);
+}
+
 static bool for_machine(const char *assignment) {
     return strncmp(assignment, machine_prefix, sizeof machine_prefix - 1) == 0;
 }
@@ -339,6 +349,7 @@ static status read_experiment(const config *c, const char *machine_name, const c
         {.key = "machine_overrides", .kind = FIELD_LIST, .optional = true},
         {.key = "defaults", .kind = FIELD_GROUP, .optional = true},
         {.key = "cases", .kind = FIELD_LIST},
+        {.key = "factoring", .kind = FIELD_GROUP, .optional = true},
     };
     raw_experiment raw = {.title = ""};
     const config_setting_t *root = config_root(c);
@@ -348,6 +359,7 @@ static status read_experiment(const config *c, const char *machine_name, const c
     if (!machine_name && !named)
         return config_fail(c, root, m, "the file names no 'machine'; add one or use -m");
     TRY(read_cases(c, e, m));
+    TRY(read_factoring(c, config_member(root, "factoring"), e, m));
     return experiment_machine(c, machine_name, raw.machine, overrides, &e->mach, m);
 }
 
@@ -372,6 +384,8 @@ status experiment_load(const char *path, const char *machine_name, const config_
 
 void experiment_free(experiment *e) {
     mem_free(e->cases);
+    mem_free(e->factoring);
+    e->factoring = NULL;
     e->cases = NULL;
     e->case_count = 0;
 }

@@ -5,6 +5,7 @@
  *     machine_overrides = ("levels.L2.ways=8");     optional, as -D
  *     defaults = { ... };                  optional: any key of a case but name and the measured ones
  *     cases = ( { ... }, ... );            may be empty
+ *     factoring = { ... };                 optional: for `coalign model`, config/factoring_config.h
  *
  * A case names its copy in one of two ways:
  *     dataset = "[8192][8193]i32"; view = "slice_2d"; permutation = "{1,0}";     (layout/syntax.h; view: "copy")
@@ -25,6 +26,7 @@
 #include "config/reader.h"
 #include "layout/plan.h"
 #include "machine/machine.h"
+#include "model/factor.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,6 +52,7 @@ typedef struct experiment {
     machine mach;
     experiment_case *cases;
     size_t case_count;
+    factoring *factoring; /* NULL: none */
 } experiment;
 
 /* Reads a config. machine_name (from -m) may be NULL. Overrides whose path begins with "machine." change the machine,
@@ -60,8 +63,8 @@ status experiment_load(const char *path, const char *machine_name, const config_
 
 void experiment_free(experiment *e);
 
-/* For other kinds of configs that have a machine: the machine that -m or the config's `machine` (in_file) names, with the
- * overrides of `machine_overrides` and of the command line; and the overrides of the config itself. */
+/* For other kinds of configs that have a machine: the machine that -m or the config's `machine` (in_file) names, with
+ * the overrides of `machine_overrides` and of the command line; and the overrides of the config itself. */
 status experiment_machine(const config *c, const char *machine_name, const char *in_file,
                           const config_overrides *overrides, machine *mach, message *m);
 status experiment_overrides(config *c, const config_overrides *overrides, message *m);

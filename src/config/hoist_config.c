@@ -101,14 +101,13 @@ static status read_body_text(const config *c, const config_setting_t *at, textbu
 }
 
 static status read_body(const config *c, const config_setting_t *at, hoist_case *out, message *m) {
-    char file[EXPERIMENT_PLACE_MAX + 16];
+    char file[EXPERIMENT_PLACE_MAX];
     textbuf text = {.length = 0};
-    config_place(c, at, out->place, sizeof out->place - 16);
-    strcat(out->place, ": body");
-    snprintf(file, sizeof file, "%s", out->place);
+    config_place(c, at, file, sizeof file);
+    snprintf(out->place, sizeof out->place, "%.300s: body", file);
     status s = read_body_text(c, at, &text, m);
     if (s == OK)
-        s = body_parse(file, text.text, text.length, &out->b, m);
+        s = body_parse(out->place, text.text, text.length, &out->b, m);
     textbuf_free(&text);
     return s;
 }
@@ -148,12 +147,14 @@ static const field experiment_fields[] = {
     {.key = "cases", .kind = FIELD_LIST},
 };
 
-static status make_cases(hoist_experiment *e, size_t count, message *m) {
+/* NULL without memory. */
+static hoist_case *make_cases(hoist_experiment *e, size_t count, message *m) {
     e->cases = mem_zero(count, sizeof *e->cases);
-    if (!e->cases)
-        return fail(m, ERR_MEMORY, "not enough memory for %zu cases", count);
-    e->case_count = count;
-    return OK;
+    if (e->cases)
+        e->case_count = count;
+    else
+        fail(m, ERR_MEMORY, "not enough memory for %zu cases", count);
+    return e->cases;
 }
 
 static status read_experiment(const config *c, const char *machine_name, const config_overrides *overrides,
@@ -166,7 +167,8 @@ static status read_experiment(const config *c, const char *machine_name, const c
     const config_setting_t *group = config_member(root, "defaults"), *list = config_member(root, "cases");
     if (group)
         TRY(read_figures(c, group, case_fields, DEFAULTABLE, &defaults, m));
-    TRY(make_cases(e, (size_t)config_setting_length(list), m));
+    if (!make_cases(e, (size_t)config_setting_length(list), m))
+        return ERR_MEMORY;
     for (size_t i = 0; i < e->case_count; i++)
         TRY(read_case(c, config_setting_get_elem(list, (unsigned)i), &defaults, &e->cases[i], m));
     return experiment_machine(c, machine_name, raw.machine, overrides, &e->mach, m);
@@ -200,8 +202,9 @@ status hoist_experiment_body(const char *file, const char *text, size_t length, 
     *e = (hoist_experiment){.case_count = 0};
     raw_case raw = raw_default;
     TRY(read_body_options(file, overrides, &raw, m));
-    TRY(make_cases(e, 1, m));
-    hoist_case *c = &e->cases[0];
+    hoist_case *c = make_cases(e, 1, m);
+    if (!c)
+        return ERR_MEMORY;
     snprintf(c->name, sizeof c->name, "%.100s", file);
     snprintf(c->place, sizeof c->place, "%.300s", file);
     TRY(body_parse(file, text, length, &c->b, m));

@@ -23,6 +23,11 @@ static const char *line_text(const config *c, unsigned line, size_t *length) {
 
 static status syntax_error(const config *c, message *m) {
     int line = config_error_line(&c->tree);
+    if (line > 0 && c->text.line_count > 0 && (size_t)line > c->text.line_count) {
+        const source_line *last = &c->text.lines[c->text.line_count - 1];
+        return fail_at(m, last->file, last->line, "%s at the end: is a bracket left open, or a ; missing?",
+                       config_error_text(&c->tree));
+    }
     if (line < 1 || (size_t)line > c->text.line_count)
         return fail_at(m, c->path, 0, "%s", config_error_text(&c->tree));
     size_t whole = 0;
@@ -207,14 +212,20 @@ static int64_t integer_of(const config_setting_t *s) {
     return config_setting_type(s) == CONFIG_TYPE_INT ? config_setting_get_int(s) : config_setting_get_int64(s);
 }
 
+/* The value as the file has it: a double would round long integers. */
 static status check_range(const config *c, const config_setting_t *s, double value, const field *f, message *m) {
     if (value >= f->min && value <= f->max)
         return OK;
-    char label[LABEL_MAX];
+    const bool bytes = f->kind == FIELD_BYTES || f->kind == FIELD_SIZE;
+    char label[LABEL_MAX], found[32];
     value_label(label, sizeof label, s);
-    if (f->kind == FIELD_BYTES || f->kind == FIELD_SIZE)
-        return config_fail(c, s, m, "%s must be %.0f .. %.0f bytes; it is %.0f", label, f->min, f->max, value);
-    return config_fail(c, s, m, "%s must be %.12g .. %.12g; it is %.12g", label, f->min, f->max, value);
+    if (is_integer(s))
+        snprintf(found, sizeof found, "%" PRId64, integer_of(s));
+    else
+        snprintf(found, sizeof found, bytes ? "%.0f" : "%.12g", value);
+    if (bytes)
+        return config_fail(c, s, m, "%s must be %.0f .. %.0f bytes; it is %s", label, f->min, f->max, found);
+    return config_fail(c, s, m, "%s must be %.12g .. %.12g; it is %s", label, f->min, f->max, found);
 }
 
 static status read_count(const config *c, const config_setting_t *s, const field *f, uint32_t *out, message *m) {

@@ -271,6 +271,8 @@ static status read_file(source *s, const char *name, const open_file *includer, 
 }
 
 status source_read(source *s, const char *path, message *m) {
+    if (!*path)
+        return fail(m, ERR_INPUT, "the name of the configuration file is empty");
     char *name = arena_string(&s->names, path);
     if (!name)
         return no_memory(m);

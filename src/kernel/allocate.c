@@ -320,7 +320,9 @@ static status rewrite_inst(allocator *a, slot *s, const vinst *in, vlist *to) {
 static status rewrite(allocator *a) {
     vlist to = {.count = 0};
     slot *s = mem_zero(a->v->registers, sizeof *s);
-    status st = s ? OK : no_memory(a);
+    if (!s)
+        return no_memory(a);
+    status st = OK;
     const size_t count = a->v->code.count;
     for (size_t i = 0; i < count && st == OK; i++) {
         const vinst x = a->v->code.inst[i];

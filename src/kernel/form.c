@@ -27,6 +27,10 @@ static bool flat(const ir_index *x) {
     return same_index(&s, &nothing);
 }
 
+static form form_open(void) {
+    return (form){.kind = FORM_OPEN};
+}
+
 bool form_is_constant(const form *f, int64_t *value) {
     if (f->kind != FORM_CLOSED || f->parts || !flat(&f->linear))
         return false;
@@ -36,15 +40,17 @@ bool form_is_constant(const form *f, int64_t *value) {
 
 /* ---- sums -------------------------------------------------------------------------------------------------------- */
 
+static bool scaled_add(int64_t *to, int64_t from, int64_t scale) {
+    int64_t product = 0;
+    return mul_i64(from, scale, &product) && add_i64(*to, product, to);
+}
+
 static bool index_add(ir_index *a, const ir_index *b, int64_t scale) {
-    const int64_t *from = &b->base;
-    int64_t *to = &a->base;
-    for (size_t i = 0; i < sizeof *a / sizeof *to; i++) {
-        int64_t product = 0;
-        if (!mul_i64(from[i], scale, &product) || !add_i64(to[i], product, &to[i]))
-            return false;
-    }
-    return true;
+    bool fits = scaled_add(&a->base, b->base, scale) && scaled_add(&a->per_thread, b->per_thread, scale) &&
+                scaled_add(&a->per_block, b->per_block, scale);
+    for (uint32_t i = 0; i < IR_LOOPS_MAX && fits; i++)
+        fits = scaled_add(&a->per_loop[i], b->per_loop[i], scale);
+    return fits;
 }
 
 static bool part_add(form *f, const form_part *p, int64_t scale) {
@@ -75,7 +81,7 @@ static form open_form(const form *a, const form *b) {
         return *a;
     if (b->kind == FORM_DATA)
         return *b;
-    return (form){.kind = FORM_OPEN};
+    return form_open();
 }
 
 form form_add(const form *a, const form *b, int64_t scale) {
@@ -85,7 +91,7 @@ form form_add(const form *a, const form *b, int64_t scale) {
     bool fits = index_add(&f.linear, &b->linear, scale);
     for (uint32_t i = 0; i < b->parts && fits; i++)
         fits = part_add(&f, &b->part[i], scale);
-    return fits ? f : (form){.kind = FORM_OPEN};
+    return fits ? f : form_open();
 }
 
 bool form_counts(const form *f, int depth) {
@@ -161,17 +167,21 @@ bool form_range(const form_scope *s, const form *f, int64_t *lo, int64_t *hi) {
 
 /* ---- quotients and remainders ------------------------------------------------------------------------------------ */
 
+/* To the quotient when c divides it, else to the rest. */
+static void split_number(int64_t number, int64_t c, int64_t *quotient, int64_t *rest) {
+    *(number % c == 0 ? quotient : rest) = number % c == 0 ? number / c : number;
+}
+
 /* f = c * *times + *rest, where *rest has what c does not divide. */
 static void split(const form *f, int64_t c, form *times, form *rest) {
     *times = form_constant(0);
     *rest = form_constant(0);
-    const int64_t *from = &f->linear.base;
-    int64_t *quotient = &times->linear.base, *remainder = &rest->linear.base;
-    for (size_t i = 0; i < sizeof f->linear / sizeof *from; i++) {
-        bool whole = from[i] % c == 0;
-        quotient[i] = whole ? from[i] / c : 0;
-        remainder[i] = whole ? 0 : from[i];
-    }
+    const ir_index *x = &f->linear;
+    split_number(x->base, c, &times->linear.base, &rest->linear.base);
+    split_number(x->per_thread, c, &times->linear.per_thread, &rest->linear.per_thread);
+    split_number(x->per_block, c, &times->linear.per_block, &rest->linear.per_block);
+    for (uint32_t i = 0; i < IR_LOOPS_MAX; i++)
+        split_number(x->per_loop[i], c, &times->linear.per_loop[i], &rest->linear.per_loop[i]);
     if (f->linear.base >= 0) { /* the constant splits wherever that leaves a rest of either sign alone */
         times->linear.base = f->linear.base / c;
         rest->linear.base = f->linear.base % c;
@@ -303,11 +313,13 @@ static form operation(const form_scope *s, const body_expr *e) {
         return open_form(&a, &b);
     default:
         for (uint32_t i = 0; i < e->args; i++) {
-            form x = body_type_is_float(e->arg[i]->type) ? (form){.kind = FORM_OPEN} : form_of(s, e->arg[i]);
+            if (body_type_is_float(e->arg[i]->type))
+                continue;
+            form x = form_of(s, e->arg[i]);
             if (x.kind == FORM_DATA)
                 return x;
         }
-        return (form){.kind = FORM_OPEN};
+        return form_open();
     }
 }
 
@@ -316,11 +328,11 @@ form form_of(const form_scope *s, const body_expr *e) {
     case EXPR_INTEGER:
         return form_constant(e->integer);
     case EXPR_PARAM:
-        return body_type_is_float(e->type) ? (form){.kind = FORM_OPEN} : form_constant(e->param->integer);
+        return body_type_is_float(e->type) ? form_open() : form_constant(e->param->integer);
     case EXPR_LOOP:
         return loop_form(&s->loop[e->variable->id]);
     case EXPR_LET:
-        return s->let[e->variable->id] ? *s->let[e->variable->id] : (form){.kind = FORM_OPEN};
+        return s->let[e->variable->id] ? *s->let[e->variable->id] : form_open();
     case EXPR_TID:
         return position((ir_index){.per_thread = 1}, s->b->threads, e->axis);
     case EXPR_BID:
@@ -328,7 +340,7 @@ form form_of(const form_scope *s, const body_expr *e) {
     case EXPR_LOAD:
         return data_form(s, e);
     case EXPR_REAL:
-        return (form){.kind = FORM_OPEN};
+        return form_open();
     default:
         return operation(s, e);
     }
@@ -430,7 +442,7 @@ static void conjoin(const form_scope *s, const body_expr *e, bool negated, form_
         comparison(s, e, negated, g);
         return;
     default: {
-        const form f = body_type_is_float(e->type) ? (form){.kind = FORM_OPEN} : form_of(s, e);
+        const form f = body_type_is_float(e->type) ? form_open() : form_of(s, e);
         if (!form_is_constant(&f, &value)) {
             g->known = false;
             return;

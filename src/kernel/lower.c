@@ -118,15 +118,16 @@ static void judge_expr(promotion *p, const body_expr *e) {
 
 static void judge_list(promotion *p, const body_list *list) {
     for (const body_stmt *s = list->first; s; s = s->next) {
-        if (s->value)
+        if (s->value) {
             judge_expr(p, s->value);
+            if (s->kind == STMT_LET)
+                p->constant[s->variable->id] = !body_type_is_float(s->value->type) && always_constant(p, s->value);
+        }
         if (s->kind == STMT_STORE) {
             judge_subscripts(p, s->array, s->subscript);
             for (uint32_t d = 0; d < s->array->rank; d++)
                 judge_expr(p, s->subscript[d]);
         }
-        if (s->kind == STMT_LET)
-            p->constant[s->variable->id] = !body_type_is_float(s->value->type) && always_constant(p, s->value);
         if (s->kind == STMT_FOR)
             p->constant[s->variable->id] = unrolled(p->l, s) == s->trips;
         judge_list(p, &s->body);
@@ -424,8 +425,9 @@ static status lower_side(lowering *l, const body_stmt *s, bool negated, uint32_t
     form_guard_of(&l->scope, s->value, negated, &g.what);
     const size_t start = l->at->count, held = l->load_count;
     l->guard = &g;
-    TRY(lower_list(l, list));
+    const status done = lower_list(l, list);
     l->guard = g.outer;
+    TRY(done);
     l->load_count = held < l->load_count ? held : l->load_count; /* not all lanes have them */
     if (l->at->count - start <= PREDICATED_MAX)
         return OK;
@@ -449,29 +451,34 @@ static status lower_if(lowering *l, const body_stmt *s) {
     return lower_side(l, s, true, predicate);
 }
 
-/* The whole body stands under a condition: warps without a lane that meets it end. */
-static status lower_guarded_body(lowering *l, const body_stmt *s) {
-    guard g = {.outer = NULL};
+/* Warps without a lane that meets the guard end; the others go on. */
+static status lower_survivors(lowering *l, const body_stmt *s, guard *g) {
     uint16_t access = IR_NONE;
-    form_guard_of(&l->scope, s->value, false, &g.what);
-    if (!g.what.known || !g.what.count)
-        return lower_if(l, s);
-    TRY(lower_guard_test(l, &g.what, &g.predicate));
-    l->guard = &g;
     ir_access x = {.space = SPACE_GLOBAL, .bytes = 4, .first_term = l->k->term_count};
     TRY(lower_bounds(l, &x));
     TRY(ir_add_access(l->k, x, &access, l->m));
     const vinst test = {.op = OP_BRANCH,
                         .access = access,
                         .loop = IR_NONE,
-                        .src = {g.predicate},
+                        .src = {g->predicate},
                         .note = {ORIGIN_CONDITION, s->at.line, NULL}};
     if (!vlist_add(l->at, &test))
         return lower_memory(l);
-    g.predicate = 0; /* those that are left need no more asking */
-    TRY(lower_list(l, &s->body));
+    g->predicate = 0; /* those that are left need no more asking */
+    return lower_list(l, &s->body);
+}
+
+/* The whole body stands under a condition. */
+static status lower_guarded_body(lowering *l, const body_stmt *s) {
+    guard g = {.outer = NULL};
+    form_guard_of(&l->scope, s->value, false, &g.what);
+    if (!g.what.known || !g.what.count)
+        return lower_if(l, s);
+    TRY(lower_guard_test(l, &g.what, &g.predicate));
+    l->guard = &g;
+    const status done = lower_survivors(l, s, &g);
     l->guard = NULL;
-    return OK;
+    return done;
 }
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
@@ -686,6 +693,8 @@ static status lower_all(lowering *l) {
         return lower_memory(l);
     frame f = {.depth = -1};
     status s = lower_body(l, &f);
+    l->top = NULL;
+    l->at = NULL;
     frame_free(&f);
     return s == OK ? finish(l, limit) : s;
 }

@@ -194,10 +194,11 @@ static status scale_to_address(lowering *l, const body_array *a, uint32_t index,
 
 static form in_elements(const form *bytes, uint32_t element_bytes) {
     form f = *bytes;
-    int64_t *x = &f.linear.base;
-    x[0] = 0; /* the array's address and constant subscripts are the multiply-add's own constant */
-    for (size_t i = 1; i < sizeof f.linear / sizeof *x; i++)
-        x[i] /= element_bytes;
+    f.linear.base = 0; /* the array's address and constant subscripts are the multiply-add's own constant */
+    f.linear.per_thread /= element_bytes;
+    f.linear.per_block /= element_bytes;
+    for (uint32_t i = 0; i < IR_LOOPS_MAX; i++)
+        f.linear.per_loop[i] /= element_bytes;
     for (uint32_t i = 0; i < f.parts; i++)
         f.part[i].mul /= element_bytes;
     return f;
@@ -336,12 +337,17 @@ static status too_large(const lowering *l, const body_array *a) {
     return lower_fail(l, a->at, "the addresses of '%s' do not fit 64 bits", a->name);
 }
 
+static status condition_too_large(const lowering *l) {
+    return fail(l->m, ERR_INPUT, "kernel %s: a condition does not fit 64 bits", l->k->name);
+}
+
 static status add_index_term(lowering *l, const ir_index *x, ir_term term) {
     TRY(ir_add_index(l->k, *x, &term.index, l->m));
     return ir_add_term(l->k, term, l->m);
 }
 
-/* f * scale as terms at the end of the kernel's, without its constant. */
+/* f * scale as terms at the end of the kernel's, without its constant: the address of an element of a, or a condition
+ * (a NULL). */
 static status add_terms(lowering *l, const body_array *a, const form *f, int64_t scale) {
     ir_index x = f->linear;
     x.base = 0;
@@ -351,7 +357,7 @@ static status add_terms(lowering *l, const body_array *a, const form *f, int64_t
         const form_part *p = &f->part[i];
         ir_term t = {.div = (uint64_t)p->div, .mod = (uint64_t)p->mod};
         if (!mul_i64(p->mul, scale, &t.mul))
-            return too_large(l, a);
+            return a ? too_large(l, a) : condition_too_large(l);
         TRY(add_index_term(l, &p->index, t));
     }
     return OK;
@@ -394,7 +400,7 @@ static status add_guard(lowering *l, const form_guard *g, ir_access *x) {
         TRY(add_terms(l, NULL, f, 1));
         bound.terms = l->k->term_count - bound.first_term;
         if (__builtin_sub_overflow(0, f->linear.base, &bound.limit))
-            return fail(l->m, ERR_INPUT, "kernel %s: a condition does not fit 64 bits", l->k->name);
+            return condition_too_large(l);
         TRY(ir_add_bound(l->k, bound, l->m));
         x->bounds++;
     }

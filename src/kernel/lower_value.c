@@ -40,7 +40,7 @@ static status piece(lowering *l, body_place at, isa_piece which, body_type type,
     if (!mix->ilp)
         return lower_fail(l, at, "machine %s says nothing of %s in its isa group", l->mach->name,
                           isa_piece_name(which));
-    uint32_t emitted[OP_CLASS_COUNT] = {0}, holder[64];
+    uint32_t emitted[OP_CLASS_COUNT] = {0}, holder[64] = {0};
     const uint32_t count = mix_count(mix), ilp = mix->ilp < 64 ? mix->ilp : 64;
     const uint32_t width = lower_width(type);
     for (uint32_t i = 0; i < count; i++) {

@@ -171,23 +171,28 @@ static void core_bounds(modelling *x) {
     const fabric_desc *f = &x->mach->fabric;
     const work *w = &x->out->work;
     const double schedulers = x->cores * c->schedulers;
-    uint32_t busiest = 0;
+    uint32_t busiest = 0, last = 1;
     for (uint32_t p = 1; p < PIPE_COUNT; p++)
         if (w->pipe_cycles[p].least > w->pipe_cycles[busiest].least)
             busiest = p;
-    add(x, BOUND_ISSUE, 0, w->instructions.least / (schedulers * c->issue_width));
-    add(x, BOUND_PIPE, busiest, w->pipe_cycles[busiest].least / schedulers);
-    add(x, BOUND_LSU, 0, w->lsu_cycles.least / x->cores);
-    add(x, BOUND_SHARED, 0, w->shared_cycles.least / x->cores);
+    for (int i = 0; i < OP_CLASS_COUNT; i++)
+        if (c->op[i].pipe == busiest && w->op[i].estimate > 0 && c->op[i].interval_cycles > last)
+            last = c->op[i].interval_cycles;
+    /* The run may end when the last piece of work of a part begins. */
+    add(x, BOUND_ISSUE, 0, w->instructions.least / (schedulers * c->issue_width) - 1);
+    add(x, BOUND_PIPE, busiest, w->pipe_cycles[busiest].least / schedulers - last);
+    add(x, BOUND_LSU, 0, w->lsu_cycles.least / x->cores - w->lsu_per_access);
+    add(x, BOUND_SHARED, 0, w->shared_cycles.least / x->cores - w->shared_per_access);
     const bool cache = core_has_cache(x->mach);
     const cache_level *first = &x->mach->level[0];
     const double requests = cache ? footprint(x, false, first->line_bytes) : w->lines[0].least;
     const double answers =
         cache ? footprint(x, false, first->sector_bytes) * first->sector_bytes : w->moved_bytes[0].least;
-    add(x, BOUND_REQUESTS, 0, (requests + w->store_link_cycles.least) / x->cores);
-    add(x, BOUND_ANSWERS, 0, answers / f->response_bytes_per_cycle / x->cores);
+    add(x, BOUND_REQUESTS, 0,
+        (requests + w->store_link_cycles.least) / x->cores - MACHINE_LINE_MAX / f->request_bytes_per_cycle - 1);
+    add(x, BOUND_ANSWERS, 0, (answers / x->cores - MACHINE_LINE_MAX) / f->response_bytes_per_cycle);
     if (c->dispatch_blocks_per_kilocycle)
-        add(x, BOUND_DISPATCH, 0, (double)x->k->blocks * 1000 / c->dispatch_blocks_per_kilocycle);
+        add(x, BOUND_DISPATCH, 0, ((double)x->k->blocks - 1) * 1000 / c->dispatch_blocks_per_kilocycle);
 }
 
 static uint32_t memory_side_latency(const machine *mach) {
@@ -226,13 +231,18 @@ static void level_bounds(modelling *x) {
                                       footprint(x, false, level->line_bytes) * level->request_cycles);
         const double passed = evicted_bytes(x, l, level->sector_bytes);
         cycles += passed < 0 ? w->store_port_cycles[l].least : passed / level->bytes_per_cycle;
-        if (level->scope == SCOPE_DEVICE)
-            cycles += first_touches(x, level->sector_bytes) * level->sector_bytes / level->bytes_per_cycle;
+        if (level->scope == SCOPE_DEVICE) { /* nothing waits for the last fills of a slice, one for each MSHR */
+            const double fills = first_touches(x, level->sector_bytes) * level->sector_bytes;
+            cycles += fmax(fills - n * level->mshrs * level->line_bytes, 0) / level->bytes_per_cycle;
+        }
         if (level->write == WRITE_BACK)
             cycles += evicted_bytes(x, l + 1, level->sector_bytes) / level->bytes_per_cycle;
-        add(x, BOUND_PORT, l, cycles / n);
+        const double last = 2 * level->line_bytes / level->bytes_per_cycle + level->request_cycles;
+        add(x, BOUND_PORT, l, cycles / n - last);
     }
-    add(x, BOUND_STORES, 0, w->lines[1].least * memory_side_latency(mach) / (x->cores * mach->lsu.store_credits));
+    /* The credits of the last stores need not come back. */
+    const double rounds = w->lines[1].least / (x->cores * mach->lsu.store_credits) - 1;
+    add(x, BOUND_STORES, 0, rounds * memory_side_latency(mach));
 }
 
 /* While data moves, every tREFI all banks of a channel refresh for tRFC; the last refresh may not have come yet. */

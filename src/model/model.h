@@ -4,7 +4,7 @@
  * kernel's code and addresses (work.h); what has to come from memory at least once is the footprint of its arrays
  * (footprint.h). Nothing is assumed of hit rates: caches may serve every repeated access, and every part may be busy
  * all the time and evenly. Latency bounds are Little's law: a part that holds n things for t cycles each finishes at
- * most n / t in a cycle.
+ * most n / t in a cycle. A kernel is taken to use what it loads: the time of loads that nobody waits for is no bound.
  *
  *   issue      issue slots of the schedulers                 instructions / (schedulers x width)
  *   pipe       the busiest execution pipe of a scheduler     issue intervals of its instructions
@@ -14,7 +14,7 @@
  *   answers    link to a core                                bytes of loads, the footprint where the core has a cache
  *   port       a cache level's slices                        reads, fills, stores, evictions of what cannot stay
  *   misses     a cache level's MSHRs                         lines of the footprint x time to DRAM
- *   stores     store credits of a core                       store transactions x time to the memory side
+ *   stores     store credits of a core                       store transactions x time to the memory side and back
  *   dram       data bus, less refresh                        footprint; of stores what cannot stay in the caches
  *   dispatch   starting blocks
  *   latency    resident blocks                               the shortest time of a warp (warp_time.h)

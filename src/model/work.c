@@ -46,6 +46,7 @@ typedef struct walker {
     uint64_t steps;
     bool *active, *tests; /* per instruction; per loop: an exit test inside */
     uint32_t first_line_bytes, most_sectors, most_lines;
+    double most_lsu, most_shared;
     bool gone, turns_sampled, truncated;
     double q[Q_COUNT];
 } walker;
@@ -94,6 +95,7 @@ static void count_global(walker *w, uint32_t at, double weight) {
     w->q[Q_SECTORS + store] += weight * x->sectors;
     w->q[Q_USEFUL + store] += weight * x->useful_bytes;
     w->q[Q_LSU] += weight * x->cycles_milli / 1000;
+    w->most_lsu = fmax(w->most_lsu, x->cycles_milli / 1000.0);
     if (!store && x->sectors > w->most_sectors)
         w->most_sectors = x->sectors;
     if (!store && x->count > w->most_lines)
@@ -106,8 +108,10 @@ static void count_shared(walker *w, uint32_t at, double weight) {
     const ir_access *a = &w->k->accesses[w->k->code[at].access];
     uint32_t ideal = 0;
     address_warp(w->k, a, &w->place, false, &w->access);
-    w->q[Q_SHARED] +=
-        weight * bank_passes(&w->access, a->bytes, d->warp_width, d->shared_banks, d->shared_bank_bytes, &ideal);
+    const uint32_t passes =
+        bank_passes(&w->access, a->bytes, d->warp_width, d->shared_banks, d->shared_bank_bytes, &ideal);
+    w->q[Q_SHARED] += weight * passes;
+    w->most_shared = fmax(w->most_shared, passes);
 }
 
 static void count_instruction(walker *w, uint32_t at, double weight) {
@@ -197,7 +201,8 @@ static work_count count_of(const sums *s, int q, const work *w) {
     const double variance = n > 1 ? fmax(s->squares[q] - n * mean * mean, 0) / (n - 1) : 0;
     const double samples = n * (w->turns_sampled ? TURNS : 1);
     const double least = (mean - 3.3 * sqrt(variance / n)) * (1 - fmin(7 / samples, 1));
-    return (work_count){mean * all, fmax(least, 0) * all};
+    const double lower = fmax(least, 0) * all;
+    return (work_count){mean * all, lower};
 }
 
 static void fill(work *w, const sums *s) {
@@ -250,6 +255,8 @@ static void look(walker *w, work *out) {
     out->turns_sampled = w->turns_sampled || w->truncated;
     out->sectors_per_load = w->most_sectors;
     out->lines_per_load = w->most_lines;
+    out->lsu_per_access = w->most_lsu;
+    out->shared_per_access = w->most_shared;
     fill(out, &s);
 }
 

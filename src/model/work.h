@@ -41,6 +41,7 @@ typedef struct work {
     work_count load_port_cycles[MACHINE_LEVELS_MAX], store_port_cycles[MACHINE_LEVELS_MAX]; /* if all came here */
     uint32_t sectors_per_load;                                                              /* most of one request */
     uint32_t lines_per_load;
+    double lsu_per_access, shared_per_access; /* cycles of one, most */
 } work;
 
 bool work_exact(const work *w);

@@ -64,14 +64,16 @@ static void print_difference(FILE *out, const lines *a, const lines *b, uint16_t
 static status print_source(FILE *out, const hoist_result *r, message *m) {
     lines *text = mem_zero(2, sizeof *text);
     uint16_t(*common)[LINES_MAX + 1] = mem_zero(LINES_MAX + 1, sizeof *common);
-    status s = text && common ? OK : fail(m, ERR_MEMORY, "not enough memory to compare the bodies");
-    if (s == OK) {
+    status s = OK;
+    if (text && common) {
         split(r->before_text, &text[0]);
         split(r->after_text, &text[1]);
         if (text[0].all && text[1].all)
             print_difference(out, &text[0], &text[1], common);
         else
             fprintf(out, "  (longer than %d lines: see --emit)\n", LINES_MAX);
+    } else {
+        s = fail(m, ERR_MEMORY, "not enough memory to compare the bodies");
     }
     mem_free(text);
     mem_free(common);

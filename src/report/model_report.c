@@ -146,7 +146,7 @@ static status print_bounds(FILE *out, const report_options *o, const model_recor
     if (s == OK)
         table_print(&t, out, o->width);
     table_free(&t);
-    if (s != OK || !b->bound_count)
+    if (s != OK)
         return s;
     text_line(
         out, o->width,
@@ -168,12 +168,17 @@ static status models_text(FILE *out, const report_options *o, const model_record
         return OK;
     fprintf(out, "Machine: %s\n\n", records[0].mach->name);
     TRY(print_table(out, o, records, count, m));
-    fputs("\nWhat would move it:\n", out);
+    bool any = false;
+    for (size_t i = 0; i < count; i++)
+        any |= records[i].model.bound_count > 0;
+    if (any)
+        fputs("\nWhat would move it:\n", out);
     for (size_t i = 0; i < count; i++)
         print_move(out, o, &records[i]);
     if (o->details || count == 1)
         for (size_t i = 0; i < count; i++)
-            TRY(print_bounds(out, o, &records[i], m));
+            if (records[i].model.bound_count)
+                TRY(print_bounds(out, o, &records[i], m));
     return OK;
 }
 

@@ -12,12 +12,11 @@ enum { SIZES_MAX = 8 * 64 };
 /* Sizes in lines: `steps` to each power of two from one line on, up to the first that holds all lines. */
 static size_t sizes_of(const mrc_total *t, uint32_t steps, uint64_t sizes[SIZES_MAX]) {
     size_t n = 0;
-    uint64_t before = 0;
+    uint64_t last = 0;
     for (uint32_t i = 0; n < SIZES_MAX; i++) {
         const uint64_t size = (uint64_t)llround(exp2((double)i / steps));
-        if (size > before)
-            sizes[n++] = size;
-        before = size;
+        if (size > last)
+            sizes[n++] = last = size;
         if (size >= t->distinct_lines)
             break;
     }

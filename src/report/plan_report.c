@@ -10,8 +10,9 @@
 
 static void plan_head(FILE *out, const report_options *o, const plan_record *p) {
     char elements[32];
-    fprintf(out, "%s: %s elements of %" PRIu32 " bytes\n", p->dataset,
-            format_grouped(elements, sizeof elements, (uint64_t)p->plan->elements), p->element_bytes);
+    fprintf(out, "%s: %s element%s of %" PRIu32 " byte%s\n", p->dataset,
+            format_grouped(elements, sizeof elements, (uint64_t)p->plan->elements), p->plan->elements == 1 ? "" : "s",
+            p->element_bytes, p->element_bytes == 1 ? "" : "s");
     text_paragraph(out, "source       ", p->src, o->width);
     text_paragraph(out, "destination  ", p->dst, o->width);
     text_paragraph(out, "choice       ", p->choice, o->width);

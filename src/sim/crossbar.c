@@ -52,7 +52,8 @@ void crossbar_credit(crossbar_port *x, uint32_t channel, int64_t cycle) {
 /* The requests that are left move to the front of the list, so that it does not grow for ever. */
 static void close_ranks(request_list *l) {
     l->count -= l->next;
-    memmove(l->item, l->item + l->next, l->count * sizeof *l->item);
+    if (l->count) /* an empty list may have no room yet */
+        memmove(l->item, l->item + l->next, l->count * sizeof *l->item);
     l->next = 0;
 }
 

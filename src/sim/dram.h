@@ -2,8 +2,8 @@
  *
  * The controller looks at the oldest `read_queue` reads (or, while it drains, writes), takes the oldest row hit, else
  * the request that can start first (FR-FCFS: Rixner et al., ISCA 2000); but a request that has been the oldest for
- * DRAM_STARVE_CYCLES goes before any. Activates are issued as early as their bank, tRRD and tFAW allow, also while the bus
- * is busy. Writes gather until `write_queue_high` of them wait, or nothing else is to do, and leave down to
+ * DRAM_STARVE_CYCLES goes before any. Activates are issued as early as their bank, tRRD and tFAW allow, also while the
+ * bus is busy. Writes gather until `write_queue_high` of them wait, or nothing else is to do, and leave down to
  * `write_queue_low`; each change of direction costs tWTR or tRTW. Refresh closes all rows every tREFI for tRFC.
  */
 #ifndef COALIGN_SIM_DRAM_H

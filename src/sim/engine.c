@@ -284,8 +284,11 @@ static void run_cluster(engine *e, uint32_t i, int64_t from, int64_t to) {
     cluster_run(cl, from, to);
 }
 
-/* True when no request and no answer is on its way. */
+/* True when no request and no answer is on its way: also none that nobody waits for. */
 static bool quiet(const engine *e) {
+    for (uint32_t p = 0; p < e->mach->channels; p++)
+        if (e->partitions[p].dram.reads.count)
+            return false;
     for (uint32_t i = 0; i < e->cluster_count; i++) {
         const cluster *cl = &e->clusters[i];
         if (!crossbar_idle(&cl->port))

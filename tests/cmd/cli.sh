@@ -140,6 +140,15 @@ bad nothing "nothing.cfg: the file lacks the key 'cases'" ''
 printf '@include "loop.cfg"\n' >"$work/inner.cfg"
 bad loop "/loop.cfg' includes itself" "$cases );
 @include \"inner.cfg\""
+bad open "open.cfg:2: syntax error at the end" 'machine = "v100";
+cases = ( { dataset = "[8]i32"; }'
+bad huge "huge.cfg:2: 'src_base_bytes' must be 0 .. 4611686018427387904 bytes; it is 9223372036854775807" "$cases
+    { dataset = \"[8]i32\"; src_base_bytes = 9223372036854775807L; dst_base_bytes = 0; } );"
+rejects "the name of the configuration file is empty" run ''
+rejects "the name of the machine is empty" run -m '' "$work/small.cfg"
+rejects "-o: the name of the file is empty" run -o '' "$work/small.cfg"
+head -c 20 /dev/zero >"$work/zeros.body"
+rejects "zeros.body: this is no text" hoist -m v100 "$work/zeros.body"
 bad strategy "strategy.cfg:2: 'memcpy' cannot do this copy" "$cases
     { dataset = \"[8][9]i32\"; view = \"slice_2d\"; strategy = \"memcpy\"; } );"
 

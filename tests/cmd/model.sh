@@ -59,6 +59,26 @@ check "balance: overrides" grep -q 'instructions of each of 6 warps that hide a 
 run model --balance configs/copy_strategies.cfg --format json
 check "balance: of a config's machine" has '"machine": "a100-40"'
 
+# Blocks of the product miss a thirtieth of what its three loops miss.
+run model --factoring configs/data_factoring.cfg
+check "factoring: status 0" status 0
+check "factoring: three loops" grep -qE '^L1 16 KiB +0  b +262 144 +128 +8 064 ' "$work/out"
+check "factoring: blocks" grep -qE '^L1 16 KiB +1  b +262 144 +0 +512 ' "$work/out"
+check "factoring: 100 columns" narrow
+run model --factoring configs/data_factoring.cfg --format csv -m g80
+check "factoring: a machine without caches" status 2
+check "factoring: the config overrides a level that is not there" says "'levels' has 0 entries"
+run model --factoring configs/copy_strategies.cfg
+check "factoring: none in the config" status 2
+check "factoring: says so" says "there is no section 'factoring'"
+for fault in 'factoring.passes.0.touches.0.array=z|no array .z.' 'factoring.arrays.a.shape=[64][64]g32|column' \
+    'factoring.passes.1.repeat=4000000|accesses' 'factoring.passes.0.touches.1.layout=[(64,1)]|in step' \
+    'factoring.arrays.b.name=a|two arrays'; do
+    run model --factoring configs/data_factoring.cfg -D "${fault%|*}"
+    check "factoring: ${fault%|*}: status 2" status 2
+    check "factoring: ${fault%|*}: says why" grep -q -- "${fault#*|}" "$work/err"
+done
+
 run model
 check "neither config nor balance: status 2" status 2
 check "and says what to do" says "model needs a CONFIG"

@@ -90,6 +90,7 @@ Test(reader, faults) {
         {"count = 101;", ":1: 'count' must be 1 .. 100; it is 101"},
         {"count = -1;", ":1: 'count' must be 1 .. 100; it is -1"},
         {"count = 5000000000L;", ":1: 'count' must be 1 .. 100; it is 5000000000"},
+        {"line_bytes = 9223372036854775807L;", ":1: 'line_bytes' must be 0 .. 4096 bytes; it is 9223372036854775807"},
         {"number = -1.5;", ":1: 'number' must be -1 .. 1000000000; it is -1.5"},
         {"line_bytes = 4097;", ":1: 'line_bytes' must be 0 .. 4096 bytes; it is 4097"},
         {"size = \"2 TiB\";", ":1: 'size' must be 0 .. 1099511627776 bytes; it is 2199023255552"},
@@ -121,6 +122,7 @@ Test(reader, faults) {
         {"count = 64KB;", ":1: '64KB' is not a number; write a size as a text such as \"64 KiB\""},
         {"count = -0x10;", ":1: '-0x10' is not a number; write a size as a text such as \"64 KiB\""},
         /* syntax */
+        {"list = (1,\n 2", ":2: syntax error at the end: is a bracket left open, or a ; missing?"},
         {"count = 1;\n\nflag = = 2;\ntext = \"x\";", ":3: syntax error at or before: flag = = 2;"},
         {"count = 1;\ncount = 2;", ":2: duplicate setting name at or before: count = 2;"},
         {"count = 1;\ntext = \"abc\nflag = true;", ":2: a text begins with \" and does not end on this line"},

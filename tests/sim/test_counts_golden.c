@@ -114,7 +114,8 @@ static uint64_t present_bytes(const counts_hierarchy *h, const golden_trace *t) 
     return bytes;
 }
 
-/* One level, 32 KiB, 8 ways; Dinero IV, which fetches every sector that an access touches when it misses one of them. */
+/* One level, 32 KiB, 8 ways; Dinero IV, which fetches every sector that an access touches when it misses one of them.
+ */
 static void compare_policy(const golden_row *row, golden_trace *t) {
     const char *variant = row->field[1];
     counts_hierarchy h = {.levels = 1, .data = {shape("L1", 32, 8)}};
