@@ -12,7 +12,8 @@
 status cache_option_parse(const char *text, counts_hierarchy *h, message *m);
 
 /* The levels that one core sees: its own, and all of what it shares. A size that is not a whole number of sets is
- * rounded down, as the engine does. */
+ * rounded down, as the engine does. Its partial writes are not looked at: a store that misses fetches its sectors, also
+ * where the machine keeps byte masks. */
 void caches_of_machine(const machine *mach, counts_hierarchy *h);
 
 #endif

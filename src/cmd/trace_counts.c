@@ -8,6 +8,8 @@
 #include "report/mrc_report.h"
 #include "trace/access_reader.h"
 
+#include <string.h>
+
 enum { BATCH = 1 << 14, LINE_BYTES = 64 };
 
 /* What a batch of the trace is given to. */
@@ -39,6 +41,11 @@ static status read_trace(const char *path, consumer use, void *context, message 
 
 static const char *file_of(const arguments *args) {
     return args->operands[args->operand_count - 1];
+}
+
+/* As reports call it. */
+static const char *name_of(const arguments *args) {
+    return strcmp(file_of(args), "-") == 0 ? "standard input" : file_of(args);
 }
 
 /* ---- counts ------------------------------------------------------------------------------------------------------ */
@@ -92,7 +99,7 @@ static status count_batch(void *context, const trace_access *access, size_t coun
 static status report_replay(outputs *o, const arguments *args, const counts_hierarchy *h, const replayed *r,
                             message *m) {
     counts_record record = {
-        .trace = file_of(args), .accesses = r->accesses, .caches = h, .fetch = counts_of_fetch(r->counts)};
+        .trace = name_of(args), .accesses = r->accesses, .caches = h, .fetch = counts_of_fetch(r->counts)};
     for (uint32_t i = 0; i < h->levels; i++)
         record.data[i] = counts_of(r->counts, i);
     for (size_t i = 0; i < o->count; i++) {
@@ -123,7 +130,7 @@ static status follow_batch(void *context, const trace_access *access, size_t cou
 }
 
 static status report_curve(outputs *o, const arguments *args, uint32_t line_bytes, const mrc *c, message *m) {
-    const mrc_record record = {.trace = file_of(args), .line_bytes = line_bytes, .curve = c};
+    const mrc_record record = {.trace = name_of(args), .line_bytes = line_bytes, .curve = c};
     for (size_t i = 0; i < o->count; i++) {
         const report_options options = output_options(&o->list[i], args, NULL);
         TRY(report_mrc(o->list[i].stream, &options, &record, m));

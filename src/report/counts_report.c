@@ -101,9 +101,9 @@ static status counts_text(FILE *out, const report_options *options, const counts
     table t = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
     status s = counts_table(&t, r, m);
     if (s == OK) {
-        fprintf(out, "%s: %s accesses, counted by the rules of %s\n", r->trace,
-                format_grouped(number, sizeof number, r->accesses),
-                r->caches->rules == COUNTS_CACHEGRIND ? "Cachegrind" : "hardware");
+        text_line(out, options->width, "%s: %s accesses, counted by the rules of %s", r->trace,
+                  format_grouped(number, sizeof number, r->accesses),
+                  r->caches->rules == COUNTS_CACHEGRIND ? "Cachegrind" : "hardware");
         for (uint32_t i = 0; i < n; i++)
             shape_line(out, all[i].is, r->caches->rules == COUNTS_HARDWARE);
         fputc('\n', out);

@@ -67,14 +67,14 @@ static status mrc_text(FILE *out, const report_options *options, const mrc_recor
     table t = {.columns = total.sampled_shift ? sampled : exact, .column_count = total.sampled_shift ? 7 : 5};
     const status s = mrc_rows(&t, r, &total, m);
     if (s == OK) {
-        fprintf(out, "%s: %s reads, %s writes of lines of %" PRIu32 " B; %s%s lines touched (%s)\n", r->trace,
-                format_grouped(reads, sizeof reads, total.reads), format_grouped(writes, sizeof writes, total.writes),
-                r->line_bytes, total.sampled_shift ? "about " : "",
-                format_grouped(lines, sizeof lines, total.distinct_lines),
-                format_bytes(bytes, sizeof bytes, total.distinct_lines * r->line_bytes));
+        text_line(out, options->width, "%s: %s reads, %s writes of lines of %" PRIu32 " B; %s%s lines touched (%s)",
+                  r->trace, format_grouped(reads, sizeof reads, total.reads),
+                  format_grouped(writes, sizeof writes, total.writes), r->line_bytes,
+                  total.sampled_shift ? "about " : "", format_grouped(lines, sizeof lines, total.distinct_lines),
+                  format_bytes(bytes, sizeof bytes, total.distinct_lines * r->line_bytes));
         if (total.sampled_shift)
-            fprintf(out, "sampled: 1 in %" PRIu64 " lines was followed, %s at the end\n",
-                    UINT64_C(1) << total.sampled_shift, format_grouped(lines, sizeof lines, total.followed_lines));
+            text_line(out, options->width, "sampled: 1 in %" PRIu64 " lines was followed, %s at the end",
+                      UINT64_C(1) << total.sampled_shift, format_grouped(lines, sizeof lines, total.followed_lines));
         fprintf(out, "fully associative, LRU, write-allocate\n\n");
         table_print(&t, out, options->width);
     }

@@ -286,13 +286,14 @@ static void access_line(level *l, uint64_t first, uint64_t last, counts_kind kin
     const uint32_t need = touched(l, first & l->line_mask, last & l->line_mask);
     entry *e = find(l, line);
     const uint32_t missing = e ? need & ~(uint32_t)e->valid : need;
+    const bool miss = !e || missing;
     l->seen.of[kind].accesses++;
-    l->seen.of[kind].misses += missing != 0;
-    if (missing && kind == COUNTS_WRITE && !l->is.write_allocate) {
+    l->seen.of[kind].misses += miss;
+    if (miss && kind == COUNTS_WRITE && !l->is.write_allocate) {
         ask_below(l, first, last, COUNTS_WRITE, from);
         return;
     }
-    if (missing) {
+    if (miss) {
         const bool whole = from == FROM_WRITE_BACK;
         e = fill(l, e, line, need, whole ? missing & ~covered(l, first & l->line_mask, last & l->line_mask) : missing,
                  kind);
@@ -364,7 +365,7 @@ static void drain(counts *c, level *l) {
 static plain_request *place_below(counts *c, const level *l) {
     if (!l->next)
         return c->dropped;
-    if (l->next->requests > 2 * CHUNK)
+    if (l->next->requests > (size_t)2 * CHUNK)
         drain(c, l->next);
     return l->next->request + l->next->requests;
 }

@@ -12,7 +12,7 @@ enum { HOST_LINE = 64 };
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* The same for newer processors, which need a fifth fewer instructions. */
+/* The same for newer processors, which need fewer instructions. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define NEWER __attribute__((target("avx2,bmi,bmi2")))
 static bool newer_processor(void) {
@@ -95,8 +95,8 @@ static ALWAYS_INLINE bool same_line(plain_request a, uint64_t b) {
     return (a ^ b) < 4;
 }
 
-static ALWAYS_INLINE plain_set *set_of(const plain_level *p, plain_request r) {
-    if (__builtin_expect(p->mask != 0, 1))
+static ALWAYS_INLINE plain_set *set_of(const plain_level *p, plain_request r, bool masked) {
+    if (masked)
         return p->set + ((r & p->mask) >> 2);
     /* A 32-bit division takes a third of the time on many processors. */
     const uint64_t line = r >> 2;
@@ -111,9 +111,9 @@ typedef struct run {
     uint64_t misses, write_misses, fetch_misses;
 } run;
 
-/* One request. `first`, whether this is a first level, and `mask`, its mask of sets, are known to the compiler or in
- * registers: these few instructions are all that a replay does. */
-static ALWAYS_INLINE void step(const plain_level *l, run *v, plain_request r, bool first, bool fetches) {
+/* One request. What kind of level this is (first, masked, sees fetches) the compiler knows: these few instructions are
+ * all that a replay does. */
+static ALWAYS_INLINE void step(const plain_level *l, run *v, plain_request r, bool first, bool masked, bool fetches) {
     if (first) {
         if (same_line(r, v->last)) {
             *v->last_word |= r & COUNTS_WRITE;
@@ -121,10 +121,10 @@ static ALWAYS_INLINE void step(const plain_level *l, run *v, plain_request r, bo
         }
         v->last = r;
     }
-    plain_set *set = set_of(l, r);
+    plain_set *set = set_of(l, r, masked);
     const uint8_t check = (uint8_t)(r >> l->check_shift);
     const uint64_t order = set->order;
-    for (uint32_t may = matches(set->check, check); __builtin_expect(may != 0, 0); may &= may - 1) {
+    for (uint32_t may = matches(set->check, check); may; may &= may - 1) {
         const uint64_t way = (uint64_t)__builtin_ctz(may);
         if (!same_line(r, set->word[way]))
             continue;
@@ -168,7 +168,7 @@ static ALWAYS_INLINE size_t run_end(plain_level *p, const run *v, const plain_re
 }
 
 static ALWAYS_INLINE size_t filter(plain_level *p, const plain_request *in, size_t count, plain_request *out,
-                                   bool first, bool fetches) {
+                                   bool first, bool masked, bool fetches) {
     const plain_level l = *p;
     run v = run_begin(p, out);
     uint64_t writes = 0, fetched = 0;
@@ -176,7 +176,7 @@ static ALWAYS_INLINE size_t filter(plain_level *p, const plain_request *in, size
         writes += *in & COUNTS_WRITE;
         if (fetches)
             fetched += *in >> 1 & 1;
-        step(&l, &v, *in, first, fetches);
+        step(&l, &v, *in, first, masked, fetches);
     }
     p->accesses[COUNTS_READ] += count - writes - fetched;
     p->accesses[COUNTS_WRITE] += writes;
@@ -184,17 +184,19 @@ static ALWAYS_INLINE size_t filter(plain_level *p, const plain_request *in, size
     return run_end(p, &v, out);
 }
 
-static ALWAYS_INLINE size_t accesses(plain_level *p, const trace_access *in, size_t *count, plain_request *out) {
+static ALWAYS_INLINE size_t accesses(plain_level *p, const trace_access *in, size_t *count, plain_request *out,
+                                     bool masked) {
     const plain_level l = *p;
+    const uint64_t line_mask = (UINT64_C(1) << l.line_shift) - 1;
     run v = run_begin(p, out);
     uint64_t writes = 0;
     const trace_access *a = in;
     for (const trace_access *const end = in + *count; a < end; a++) {
-        const uint64_t past = a->addr + (uint32_t)(a->size - 1); /* of 0 bytes: in another line */
-        if (a->kind > TRACE_WRITE || (a->addr ^ past) >> l.line_shift)
+        /* An access of 0 bytes seems to be a very long one. */
+        if (a->kind > TRACE_WRITE || (a->addr & line_mask) + (uint32_t)(a->size - 1) > line_mask)
             break;
         writes += a->kind;
-        step(&l, &v, (a->addr >> l.line_shift) << 2 | a->kind, true, false);
+        step(&l, &v, (a->addr >> l.line_shift) << 2 | a->kind, true, masked, false);
     }
     *count = (size_t)(a - in);
     p->accesses[COUNTS_READ] += *count - writes;
@@ -202,24 +204,34 @@ static ALWAYS_INLINE size_t accesses(plain_level *p, const trace_access *in, siz
     return run_end(p, &v, out);
 }
 
+/* Every kind of level is a loop of its own. */
+static ALWAYS_INLINE size_t filter_kinds(plain_level *p, const plain_request *in, size_t count, plain_request *out) {
+    const bool masked = p->mask != 0;
+    if (p->first)
+        return filter(p, in, count, out, true, false, true); /* only odd accesses come this way */
+    if (p->fetches)
+        return masked ? filter(p, in, count, out, false, true, true) : filter(p, in, count, out, false, false, true);
+    return masked ? filter(p, in, count, out, false, true, false) : filter(p, in, count, out, false, false, false);
+}
+
+static ALWAYS_INLINE size_t accesses_kinds(plain_level *p, const trace_access *in, size_t *count, plain_request *out) {
+    return p->mask ? accesses(p, in, count, out, true) : accesses(p, in, count, out, false);
+}
+
 static size_t filter_any(plain_level *p, const plain_request *in, size_t count, plain_request *out) {
-    return p->first     ? filter(p, in, count, out, true, true)
-           : p->fetches ? filter(p, in, count, out, false, true)
-                        : filter(p, in, count, out, false, false);
+    return filter_kinds(p, in, count, out);
 }
 
 NEWER static size_t filter_newer(plain_level *p, const plain_request *in, size_t count, plain_request *out) {
-    return p->first     ? filter(p, in, count, out, true, true)
-           : p->fetches ? filter(p, in, count, out, false, true)
-                        : filter(p, in, count, out, false, false);
+    return filter_kinds(p, in, count, out);
 }
 
 static size_t accesses_any(plain_level *p, const trace_access *in, size_t *count, plain_request *out) {
-    return accesses(p, in, count, out);
+    return accesses_kinds(p, in, count, out);
 }
 
 NEWER static size_t accesses_newer(plain_level *p, const trace_access *in, size_t *count, plain_request *out) {
-    return accesses(p, in, count, out);
+    return accesses_kinds(p, in, count, out);
 }
 
 size_t plain_filter(plain_level *p, const plain_request *in, size_t count, plain_request *out) {

@@ -42,11 +42,31 @@ check "mrc: one miss in eight from 1 KiB on" grep -qE '^ +1 KiB +16 +12\.500 ' "
 run trace mrc --format csv tests/golden/cpu/trans_blk256_8.din.xz
 check "mrc, csv: every row as long as the header" awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad || NR < 10 }' "$work/out"
 
+
+# Twice as long lines, half as many; a sample says how large it is and how sure.
+run trace mrc --line 128 --sample 1024 tests/golden/cpu/unaligned.xdin.xz
+check "mrc, sampled: status 0" status 0
+check "mrc, sampled: says so" grep -qE '^sampled: 1 in [0-9]+ lines was followed' "$work/out"
+check "mrc, sampled: 100 columns" narrow
+
+# A pipe, and a file that appears whole.
+xz -dc "$lackey" >"$work/plain"
+run trace mrc "$lackey" -o "$work/curve.csv"
+"$program" trace mrc --format csv - <"$work/plain" >"$work/out" 2>"$work/err"
+check "mrc: the same from a pipe" cmp -s "$work/out" "$work/curve.csv"
+
 # ---- bad input
 rejects "needs caches" trace replay --counts "$lackey"
 rejects "0 ways" trace replay --counts --cache L1=48K:0:64 "$lackey"
 rejects "a line of 63 bytes" trace replay --counts --cache L1=48K:12:63 "$lackey"
 rejects "is no size" trace replay --counts --cache L1=1e30:2:64 "$lackey"
+rejects "unknown word 'fifi'; did you mean 'fifo'" trace replay --counts --cache L1=48K:12:64:fifi "$lackey"
+rejects "not a whole number of sets" trace replay --counts --cache L1=50000:12:64 "$lackey"
+rejects "a data cache is needed too" trace replay --counts --cache I1=32K:8:64 "$lackey"
+rejects "two descriptions of the caches" trace replay --counts -m v100 --cache L1=48K:12:64 "$lackey"
+rejects "--rules cachegrin: unknown rules; did you mean 'cachegrind'" trace replay --counts --rules cachegrin "$lackey"
+rejects "--sample 5" trace mrc --sample 5 "$lackey"
+rejects "--line 48" trace mrc --line 48 "$lackey"
 rejects "'foo'" trace replay --counts --cache foo "$lackey"
 rejects "unknown subcommand 'foo'" trace foo "$lackey"
 rejects "No such file" trace mrc "$work/none"

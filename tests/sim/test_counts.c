@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "reference_counts.h"
-#include "sim/counts.h"
+#include "sim/counts_plain.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -270,6 +270,42 @@ Test(counts, plain_equals_general) {
         }
         counts_free(plain);
         counts_free(general);
+    }
+}
+
+/* The instructions of newer processors and those of any: the same requests come out, in the same order. */
+Test(counts, instruction_sets_agree) {
+    prng g = {.state = 16};
+    for (int round = 0; round < 40; round++) {
+        const counts_cache k = cache_of("L", pick(&g, 1, 40), pick(&g, 1, 16), 64);
+        const bool first = prng_below(&g, 2), fetches = prng_below(&g, 2);
+        plain_level any, here;
+        message m = {{0}};
+        cr_assert_eq(plain_init(&any, &k, first, fetches, &m), OK);
+        cr_assert_eq(plain_init(&here, &k, first, fetches, &m), OK);
+        any.newer = false;
+        plain_request in[500], out[2][1000];
+        trace_access a[500];
+        for (size_t i = 0; i < 500; i++) {
+            const uint64_t line = prng_below(&g, 700);
+            const counts_kind kind = (counts_kind)prng_below(&g, fetches ? 3 : 2);
+            in[i] = plain_request_of(line, kind);
+            a[i] = (trace_access){line * 64 + 60, i == 400 ? 5 : 4, kind == COUNTS_WRITE ? TRACE_WRITE : TRACE_READ};
+        }
+        size_t count = plain_filter(&any, in, 500, out[0]);
+        cr_assert_eq(plain_filter(&here, in, 500, out[1]), count);
+        cr_assert_arr_eq(out[0], out[1], count * sizeof **out);
+        if (first) {
+            size_t taken[2] = {500, 500};
+            count = plain_accesses(&any, a, &taken[0], out[0]);
+            cr_assert_eq(plain_accesses(&here, a, &taken[1], out[1]), count);
+            cr_assert_eq(taken[0], 400, "an access across lines ends it");
+            cr_assert_eq(taken[1], 400);
+            cr_assert_arr_eq(out[0], out[1], count * sizeof **out);
+        }
+        expect_equal(plain_seen(&here, 64), plain_seen(&any, 64), "both");
+        plain_free(&any);
+        plain_free(&here);
     }
 }
 
