@@ -1,6 +1,6 @@
 /* machine_check.c - a machine must not contradict itself. */
 #include "base/num.h"
-#include "config/machine_config.h"
+#include "config/machine_read.h"
 
 #include <inttypes.h>
 
@@ -37,7 +37,7 @@ static status check_core(const machine *mach, message *m) {
 }
 
 /* Sizes that work are whole sets in every slice. */
-static status check_level_size(const cache_level *level, message *m) {
+status machine_check_level_size(const cache_level *level, message *m) {
     uint64_t set_bytes = (uint64_t)level->line_bytes * level->ways * level->slices;
     if (level->size_bytes % set_bytes == 0)
         return OK;
@@ -74,7 +74,7 @@ static status check_level(const machine *mach, uint32_t i, message *m) {
                         : "level '%s' has %" PRIu32 " slices; a cache of a core or cluster has 1 (only one with "
                           "device scope is spread over the %" PRIu32 " channels)",
                     level->name, level->slices, mach->channels);
-    TRY(check_level_size(level, m));
+    TRY(machine_check_level_size(level, m));
     if (level->write == WRITE_BACK && level->scope != SCOPE_DEVICE)
         return fail(m, ERR_INPUT,
                     "level '%s': a write-back cache of a %s would need a coherence protocol, which is not modelled; "
@@ -102,7 +102,7 @@ static status check_level(const machine *mach, uint32_t i, message *m) {
     return OK;
 }
 
-static status check_memory(const machine *mach, message *m) {
+status machine_check_memory(const machine *mach, message *m) {
     if (!power_of_two(mach->interleave_bytes))
         return fail(m, ERR_INPUT, "an interleave of %" PRIu32 " B: it must be a power of two", mach->interleave_bytes);
     for (uint32_t i = 0; i < mach->level_count; i++)
@@ -115,7 +115,7 @@ static status check_memory(const machine *mach, message *m) {
     return OK;
 }
 
-static status check_dram(const machine *mach, message *m) {
+status machine_check_dram(const machine *mach, message *m) {
     const cache_level *last = mach->level_count ? &mach->level[mach->level_count - 1] : NULL;
     const dram_desc *dram = &mach->dram;
     if (last && dram->latency_cycles <= last->latency_cycles)
@@ -157,6 +157,8 @@ static status check_lsu(const machine *mach, message *m) {
 }
 
 status machine_check(const machine *mach, machine_part *part, message *m) {
+    if (mach->kind == MACHINE_CPU)
+        return machine_check_cpu(mach, part, m);
     *part = (machine_part){"core", 0};
     TRY(check_core(mach, m));
     *part = (machine_part){"lsu", 0};
@@ -166,7 +168,7 @@ status machine_check(const machine *mach, machine_part *part, message *m) {
         TRY(check_level(mach, i, m));
     }
     *part = (machine_part){"memory", 0};
-    TRY(check_memory(mach, m));
+    TRY(machine_check_memory(mach, m));
     *part = (machine_part){"dram", 0};
-    return check_dram(mach, m);
+    return machine_check_dram(mach, m);
 }

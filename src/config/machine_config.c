@@ -2,33 +2,12 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "config/machine_read.h"
 #include "config/machine_search.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define LENGTH(a) (sizeof(a) / sizeof *(a))
-#define U32       4294967295.0
-
-#define COUNT(s, member, low, high)                                                                                    \
-    { .key = #member, .kind = FIELD_COUNT, .offset = offsetof(s, member), .min = low, .max = high }
-#define BYTES(s, member, low, high)                                                                                    \
-    { .key = #member, .kind = FIELD_BYTES, .offset = offsetof(s, member), .min = low, .max = high }
-#define NUMBER(s, member, low, high)                                                                                   \
-    { .key = #member, .kind = FIELD_NUMBER, .offset = offsetof(s, member), .min = low, .max = high }
-#define CHOICE(s, member, names)                                                                                       \
-    { .key = #member, .kind = FIELD_CHOICE, .offset = offsetof(s, member), .choices = names }
-#define TEXT(s, member)                                                                                                \
-    { .key = #member, .kind = FIELD_TEXT, .offset = offsetof(s, member), .max = sizeof(((s *)0)->member) }
-#define FLAG(s, member)                                                                                                \
-    { .key = #member, .kind = FIELD_FLAG, .offset = offsetof(s, member) }
-#define GROUP(name)                                                                                                    \
-    { .key = name, .kind = FIELD_GROUP }
-#define LIST(name)                                                                                                     \
-    { .key = name, .kind = FIELD_LIST }
-#define OPTIONAL_NUMBER(s, member, low, high)                                                                          \
-    { .key = #member, .kind = FIELD_NUMBER, .optional = true, .offset = offsetof(s, member), .min = low, .max = high }
 
 _Static_assert(sizeof(coalesce_rule) == sizeof(int) && sizeof(cache_scope) == sizeof(int),
                "FIELD_CHOICE writes an int");
@@ -37,29 +16,16 @@ _Static_assert(sizeof(coalesce_rule) == sizeof(int) && sizeof(cache_scope) == si
 static const char *const rule_names[] = {COALESCE_LIST(X) NULL};
 static const char *const pipe_names[] = {PIPE_LIST(X) NULL};
 #undef X
+static const char *const kind_names[] = {"gpu", "cpu", NULL};
 static const char *const policy_names[] = {"gto", "lrr", NULL};
 static const char *const scope_names[] = {"core", "cluster", "device", NULL};
-static const char *const replacement_names[] = {"lru", "fifo", "random", NULL};
+const char *const machine_replacement_names[] = {"lru", "fifo", "random", NULL};
 static const char *const write_names[] = {"through", "back", NULL};
 static const char *const partial_names[] = {"mask", "merge", "fill", NULL};
 
-/* A latency or a rate may be written in either of two units; NAN marks the one that is absent. */
-typedef struct alternatives {
-    double latency_cycles, latency_ns;
-    double bytes_per_cycle, bandwidth_GBps;
-} alternatives;
-
-static const alternatives no_alternatives = {NAN, NAN, NAN, NAN};
-
-typedef struct loader {
-    const config *c;
-    machine *mach;
-    message *m;
-} loader;
-
 /* Exactly one of two keys. */
-static status one_of(const loader *l, const config_setting_t *group, const char *key_a, double a, const char *key_b,
-                     double b) {
+status machine_read_one_of(const loader *l, const config_setting_t *group, const char *key_a, double a,
+                           const char *key_b, double b) {
     char label[128];
     config_label(label, sizeof label, group);
     if (isnan(a) && isnan(b))
@@ -70,8 +36,8 @@ static status one_of(const loader *l, const config_setting_t *group, const char 
     return OK;
 }
 
-static status read_latency(const loader *l, const config_setting_t *group, const alternatives *a, uint32_t *cycles) {
-    TRY(one_of(l, group, "latency_cycles", a->latency_cycles, "latency_ns", a->latency_ns));
+status machine_read_latency(const loader *l, const config_setting_t *group, const alternatives *a, uint32_t *cycles) {
+    TRY(machine_read_one_of(l, group, "latency_cycles", a->latency_cycles, "latency_ns", a->latency_ns));
     double value = isnan(a->latency_ns) ? a->latency_cycles : a->latency_ns * l->mach->clock_hz * 1e-9;
     if (value != value || value < 1 || value > 1e6)
         return config_fail(l->c, group, l->m, "a latency of %.12g cycles is outside 1 .. 1000000", value);
@@ -80,7 +46,7 @@ static status read_latency(const loader *l, const config_setting_t *group, const
 }
 
 /* A list of bit shifts, []: none. */
-static status read_hash(const loader *l, const config_setting_t *group, const char *key, address_hash *hash) {
+status machine_read_hash(const loader *l, const config_setting_t *group, const char *key, address_hash *hash) {
     const config_setting_t *list = config_member(group, key);
     static const field shift = {.kind = FIELD_COUNT, .min = 1, .max = 63};
     int n = config_setting_length(list);
@@ -120,19 +86,23 @@ static status read_core(const loader *l, const config_setting_t *group) {
     return read_fields(l->c, group, fields, LENGTH(fields), &l->mach->core, l->m);
 }
 
-static status read_ops(const loader *l, const config_setting_t *group) {
+status machine_read_ops(const loader *l, const config_setting_t *group, bool (*optional)(op_class c)) {
     static const field fields[] = {
         CHOICE(op_timing, pipe, pipe_names),
         COUNT(op_timing, latency_cycles, 1, 100000),
         COUNT(op_timing, interval_cycles, 1, 100000),
     };
     field classes[OP_CLASS_COUNT];
-    for (int i = 0; i < OP_CLASS_COUNT; i++)
+    for (int i = 0; i < OP_CLASS_COUNT; i++) {
         classes[i] = (field)GROUP(op_class_name((op_class)i));
+        classes[i].optional = optional && optional((op_class)i);
+    }
     TRY(read_fields(l->c, group, classes, OP_CLASS_COUNT, l->mach, l->m));
-    for (int i = 0; i < OP_CLASS_COUNT; i++)
-        TRY(read_fields(l->c, config_member(group, classes[i].key), fields, LENGTH(fields), &l->mach->core.op[i],
-                        l->m));
+    for (int i = 0; i < OP_CLASS_COUNT; i++) {
+        const config_setting_t *one = config_member(group, classes[i].key);
+        if (one)
+            TRY(read_fields(l->c, one, fields, LENGTH(fields), &l->mach->core.op[i], l->m));
+    }
     return OK;
 }
 
@@ -168,7 +138,7 @@ static status read_level(const loader *l, const config_setting_t *group, cache_l
         BYTES(raw_level, level.line_bytes, 1, MACHINE_LINE_MAX),
         BYTES(raw_level, level.sector_bytes, 1, MACHINE_LINE_MAX),
         COUNT(raw_level, level.slices, 1, 1024),
-        CHOICE(raw_level, level.replace, replacement_names),
+        CHOICE(raw_level, level.replace, machine_replacement_names),
         CHOICE(raw_level, level.write, write_names),
         CHOICE(raw_level, level.partial, partial_names),
         LIST("set_hash"),
@@ -186,11 +156,12 @@ static status read_level(const loader *l, const config_setting_t *group, cache_l
         named[i] = fields[i];
         named[i].key = dot ? dot + 1 : fields[i].key;
     }
-    raw_level raw = {.alt = no_alternatives};
+    raw_level raw = {.alt = machine_no_alternatives};
     TRY(read_fields(l->c, group, named, LENGTH(named), &raw, l->m));
-    TRY(read_hash(l, group, "set_hash", &raw.level.set_hash));
-    TRY(read_latency(l, group, &raw.alt, &raw.level.latency_cycles));
-    TRY(one_of(l, group, "bytes_per_cycle", raw.alt.bytes_per_cycle, "bandwidth_GBps", raw.alt.bandwidth_GBps));
+    TRY(machine_read_hash(l, group, "set_hash", &raw.level.set_hash));
+    TRY(machine_read_latency(l, group, &raw.alt, &raw.level.latency_cycles));
+    TRY(machine_read_one_of(l, group, "bytes_per_cycle", raw.alt.bytes_per_cycle, "bandwidth_GBps",
+                            raw.alt.bandwidth_GBps));
     raw.level.bytes_per_cycle = isnan(raw.alt.bandwidth_GBps) ? raw.alt.bytes_per_cycle
                                                               : raw.alt.bandwidth_GBps * 1e9 / l->mach->clock_hz /
                                                                     level_instances(l->mach, &raw.level);
@@ -218,17 +189,17 @@ static status read_fabric(const loader *l, const config_setting_t *group) {
     return read_fields(l->c, group, fields, LENGTH(fields), &l->mach->fabric, l->m);
 }
 
-static status read_memory(const loader *l, const config_setting_t *group) {
+status machine_read_memory(const loader *l, const config_setting_t *group) {
     static const field fields[] = {
         COUNT(machine, channels, 1, MACHINE_CHANNELS_MAX),
         BYTES(machine, interleave_bytes, 1, 1 << 20),
         LIST("channel_hash"),
     };
     TRY(read_fields(l->c, group, fields, LENGTH(fields), l->mach, l->m));
-    return read_hash(l, group, "channel_hash", &l->mach->channel_hash);
+    return machine_read_hash(l, group, "channel_hash", &l->mach->channel_hash);
 }
 
-static status read_dram(const loader *l, const config_setting_t *group) {
+status machine_read_dram(const loader *l, const config_setting_t *group) {
     typedef struct raw_dram {
         dram_desc d;
         alternatives alt;
@@ -281,10 +252,10 @@ static status read_dram(const loader *l, const config_setting_t *group) {
         {.key = "masked_writes", .kind = FIELD_FLAG, .offset = offsetof(raw_dram, d.masked_writes)},
     };
 #undef TIME
-    raw_dram raw = {.alt = no_alternatives};
+    raw_dram raw = {.alt = machine_no_alternatives};
     TRY(read_fields(l->c, group, fields, LENGTH(fields), &raw, l->m));
-    TRY(read_hash(l, group, "bank_hash", &raw.d.bank_hash));
-    TRY(read_latency(l, group, &raw.alt, &raw.d.latency_cycles));
+    TRY(machine_read_hash(l, group, "bank_hash", &raw.d.bank_hash));
+    TRY(machine_read_latency(l, group, &raw.alt, &raw.d.latency_cycles));
     raw.d.bandwidth_bytes_per_s = raw.alt.bandwidth_GBps * 1e9;
     l->mach->dram = raw.d;
     return OK;
@@ -334,8 +305,10 @@ static status read_isa(const loader *l, const config_setting_t *group) {
     return OK;
 }
 
+/* What both kinds begin with, and then the groups of its kind. */
 static status read_machine(const loader *l) {
     typedef struct raw_machine {
+        int kind;
         char name[MACHINE_NAME_MAX];
         char vendor[16];
         char summary[MACHINE_SUMMARY_MAX];
@@ -347,29 +320,52 @@ static status read_machine(const loader *l) {
         TEXT(raw_machine, summary),
         NUMBER(raw_machine, clock_MHz, 1, 100000),
         NUMBER(raw_machine, launch_overhead_us, 0, 1e6),
+        {.key = "kind",
+         .kind = FIELD_CHOICE,
+         .optional = true,
+         .offset = offsetof(raw_machine, kind),
+         .choices = kind_names},
         GROUP("core"),
         GROUP("ops"),
-        GROUP("lsu"),
         LIST("levels"),
         GROUP("fabric"),
         GROUP("memory"),
         GROUP("dram"),
+        /* GPUs */
+        GROUP("lsu"),
         GROUP("isa"),
+        /* CPUs */
+        GROUP("tlb"),
+        GROUP("prefetch"),
     };
     const config_setting_t *root = config_root(l->c);
-    raw_machine raw;
-    TRY(read_fields(l->c, root, fields, LENGTH(fields), &raw, l->m));
+    const config_setting_t *kind = config_member(root, "kind");
+    raw_machine raw = {.kind = MACHINE_GPU};
+    if (kind)
+        TRY(read_value(l->c, kind, &fields[5], &raw.kind, l->m));
+    field own[LENGTH(fields)];
+    size_t count = 0;
+    for (size_t i = 0; i < LENGTH(fields); i++) {
+        const bool gpu = strcmp(fields[i].key, "lsu") == 0 || strcmp(fields[i].key, "isa") == 0;
+        const bool cpu = strcmp(fields[i].key, "tlb") == 0 || strcmp(fields[i].key, "prefetch") == 0;
+        if (raw.kind == MACHINE_CPU ? !gpu : !cpu)
+            own[count++] = fields[i];
+    }
+    TRY(read_fields(l->c, root, own, count, &raw, l->m));
+    l->mach->kind = (machine_kind)raw.kind;
     memcpy(l->mach->name, raw.name, sizeof raw.name);
     memcpy(l->mach->vendor, raw.vendor, sizeof raw.vendor);
     l->mach->clock_hz = raw.clock_MHz * 1e6;
     l->mach->launch_overhead_s = raw.launch_overhead_us * 1e-6;
+    if (l->mach->kind == MACHINE_CPU)
+        return machine_read_cpu(l);
     TRY(read_core(l, config_member(root, "core")));
-    TRY(read_ops(l, config_member(root, "ops")));
+    TRY(machine_read_ops(l, config_member(root, "ops"), NULL));
     TRY(read_lsu(l, config_member(root, "lsu")));
     TRY(read_levels(l, config_member(root, "levels")));
     TRY(read_fabric(l, config_member(root, "fabric")));
-    TRY(read_memory(l, config_member(root, "memory")));
-    TRY(read_dram(l, config_member(root, "dram")));
+    TRY(machine_read_memory(l, config_member(root, "memory")));
+    TRY(machine_read_dram(l, config_member(root, "dram")));
     return read_isa(l, config_member(root, "isa"));
 }
 

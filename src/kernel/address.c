@@ -145,7 +145,7 @@ static void scatter_add(const kernel *k, const ir_term *t, const warp_place *pla
     for (uint32_t i = 0; i <= more; i++) {
         uint64_t rest = 0;
         int64_t quotient = divide_floor(index_at(&k->indices[t->index], place, first + i), t->div, &rest);
-        sum[i] += ir_scattered(t->scatter, quotient, t->mod) * (uint64_t)t->mul;
+        sum[i] += ir_scatter_value(t, quotient) * (uint64_t)t->mul;
     }
 }
 
@@ -266,7 +266,7 @@ static int64_t sum_thread(const kernel *k, int64_t base, uint32_t first, uint32_
         int64_t div = (int64_t)term->div, mod = (int64_t)term->mod;
         int64_t q = i / div - (i % div < 0);
         if (term->scatter)
-            q = (int64_t)ir_scattered(term->scatter, q, term->mod);
+            q = (int64_t)ir_scatter_value(term, q);
         else if (mod)
             q = (q % mod + mod) % mod;
         sum += q * term->mul;

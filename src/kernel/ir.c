@@ -85,6 +85,29 @@ uint64_t ir_scattered(uint64_t seed, int64_t quotient, uint64_t mod) {
     return prng_below(&g, mod);
 }
 
+uint64_t ir_permuted(uint64_t seed, int64_t quotient, uint64_t mod) {
+    const int64_t rest = quotient % (int64_t)mod;
+    uint64_t x = (uint64_t)(rest < 0 ? rest + (int64_t)mod : rest);
+    if (mod < 2)
+        return 0;
+    const uint32_t half = (65 - (uint32_t)__builtin_clzll(mod - 1)) / 2; /* bits */
+    const uint64_t low = (UINT64_C(1) << half) - 1;
+    do {
+        uint64_t left = x >> half, right = x & low;
+        for (uint64_t round = 0; round < 4; round++) {
+            const uint64_t mixed = left ^ (ir_scattered(seed + (round << 56), (int64_t)right, low + 1));
+            left = right;
+            right = mixed;
+        }
+        x = left << half | right;
+    } while (x >= mod);
+    return x;
+}
+
+uint64_t ir_scatter_value(const ir_term *t, int64_t quotient) {
+    return t->permute ? ir_permuted(t->scatter, quotient, t->mod) : ir_scattered(t->scatter, quotient, t->mod);
+}
+
 void kernel_free(kernel *k) {
     mem_free(k->code);
     mem_free(k->accesses);
@@ -176,7 +199,7 @@ static status check_accesses(const kernel *k, message *m) {
         TRY(check_terms(k, "access", i, a->base, a->first_term, a->terms, m));
         if (!range_fits(a->first_bound, a->bounds, k->bound_count))
             return fail(m, ERR_INTERNAL, "Kernel %s: access %u names a bound that does not exist.", k->name, i);
-        if (a->bytes != 1 && a->bytes != 2 && a->bytes != 4 && a->bytes != 8 && a->bytes != 16)
+        if (a->bytes == 0 || a->bytes > IR_ACCESS_MAX || (a->bytes & (a->bytes - 1)) != 0)
             return fail(m, ERR_INTERNAL, "Kernel %s: access %u is %u bytes wide.", k->name, i, a->bytes);
         if (a->space != SPACE_GLOBAL && a->space != SPACE_SHARED && a->space != SPACE_LOCAL)
             return fail(m, ERR_INTERNAL, "Kernel %s: access %u has no memory space.", k->name, i);

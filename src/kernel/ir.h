@@ -26,12 +26,14 @@
 #include "base/status.h"
 #include "machine/opclass.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
     IR_LOOPS_MAX = 3,       /* nesting depth */
     IR_REGISTERS_MAX = 256, /* scoreboard names; 0 means none */
     IR_NONE = 0xffff,       /* no access, no loop, no guard */
+    IR_ACCESS_MAX = 64,     /* bytes of a lane's access: a vector register of a CPU */
 };
 
 typedef enum ir_space { SPACE_GLOBAL, SPACE_SHARED, SPACE_LOCAL } ir_space;
@@ -47,6 +49,7 @@ typedef struct ir_term {
     uint64_t mod; /* 0: no modulo; at most 2^63 - 1 */
     int64_t mul;
     uint64_t scatter; /* 0: none; else a seed: the value is ir_scattered of the quotient, and mod is not 0 */
+    bool permute;     /* with scatter: ir_permuted instead, no two quotients below mod alike */
 } ir_term;
 
 typedef struct ir_bound {
@@ -56,8 +59,9 @@ typedef struct ir_bound {
 
 typedef struct ir_access {
     ir_space space;
-    uint32_t bytes; /* per lane: 1, 2, 4, 8 or 16 */
-    int64_t base;   /* byte address (global) or offset (shared) */
+    uint32_t bytes;   /* per lane: a power of two, at most 16 on GPUs and IR_ACCESS_MAX on CPUs */
+    bool nontemporal; /* of a store on a CPU: past the caches */
+    int64_t base;     /* byte address (global) or offset (shared) */
     uint32_t first_term, terms;
     uint32_t first_bound, bounds;
 } ir_access;
@@ -101,6 +105,11 @@ typedef struct kernel {
 
 /* splitmix64 of seed + quotient, modulo mod. */
 uint64_t ir_scattered(uint64_t seed, int64_t quotient, uint64_t mod);
+/* A pseudo-random permutation of 0 .. mod - 1, applied to quotient modulo mod: a Feistel network of four rounds (Luby
+ * and Rackoff 1988) over the next power of four, repeated until it is below mod. */
+uint64_t ir_permuted(uint64_t seed, int64_t quotient, uint64_t mod);
+/* The value of a term that scatters. */
+uint64_t ir_scatter_value(const ir_term *t, int64_t quotient);
 
 /* Builders. All return OK or ERR_MEMORY (message filled) and append; ids count from 0. */
 status ir_add_inst(kernel *k, ir_inst inst, message *m);

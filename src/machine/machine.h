@@ -1,4 +1,4 @@
-/* machine.h - the description of a GPU: plain data, no behaviour.
+/* machine.h - the description of a GPU or a CPU: plain data, no behaviour.
  *
  * One struct, filled from a file in models/ by src/config. Units are in the names; "cycles" are core (SM, CU) clock
  * cycles throughout. Latencies of memory levels are load-to-use, measured from the issue of the load and cumulative
@@ -27,7 +27,13 @@ enum {
     MACHINE_WARPS_MAX = 128, /* resident warps of a core */
     MACHINE_SCHEDULERS_MAX = 8,
     MACHINE_SCHEDULER_WARPS_MAX = 64, /* resident warps of one scheduler */
+    MACHINE_CPU_CORES_MAX = 64,       /* the directory keeps a bit for each */
+    MACHINE_PRIVATE_MAX = 2,          /* cache levels of a CPU core's own */
+    MACHINE_PAGES_MAX = 4,            /* page sizes of a CPU */
+    MACHINE_WALK_LEVELS = 4,          /* table entries of a page walk: x86-64 with 48-bit addresses */
 };
+
+typedef enum machine_kind { MACHINE_GPU, MACHINE_CPU } machine_kind;
 
 /* How the lanes of one warp access become transactions. */
 #define COALESCE_LIST(X)                                                                                               \
@@ -56,6 +62,14 @@ typedef enum partial_write {
     PARTIAL_MERGE, /* the same, but the array keeps check bits per sector (ECC): it reads and rewrites the sector */
     PARTIAL_FILL,  /* a partly written sector is first fetched from below */
 } partial_write;
+
+/* What a cache of a CPU holds of what the level nearer to the core holds. */
+typedef enum inclusion {
+    INCLUSION_FREE,      /* allocates what passes; keeps and drops lines without regard to the other level */
+    INCLUSION_INCLUSIVE, /* the same, but what it drops the nearer levels drop too */
+    INCLUSION_EXCLUSIVE, /* takes the victims of the nearer level; a hit moves the line there */
+    INCLUSION_MOSTLY,    /* the same, but a line that several cores hold stays (shared level only) */
+} inclusion;
 
 /* index' = index xor (index >> shift[0]) xor (index >> shift[1]) ...; no shifts: the plain index. A bijection, because
  * every term only moves bits down. The unit or set is index' modulo the count, which need not be a power of two. */
@@ -160,7 +174,54 @@ typedef struct cache_level {
     uint32_t latency_cycles; /* load-to-use of a hit here */
     uint32_t mshrs;          /* outstanding line misses per instance or slice */
     uint32_t mshr_merges;    /* requests that may wait for one of them, beside the first */
+    inclusion holds;         /* CPUs */
 } cache_level;
+
+/* Translation of pages of one size: entries of the first and second TLB that such pages use. */
+typedef struct page_desc {
+    uint64_t bytes;
+    uint32_t first_entries, first_ways, second_entries, second_ways;
+} page_desc;
+
+typedef struct tlb_desc {
+    uint32_t second_cycles; /* a hit in the second TLB adds these to the access */
+    uint32_t walkers;       /* page walks under way at once */
+    uint32_t
+        walk_cache[MACHINE_WALK_LEVELS - 1]; /* entries kept of the table above the last, the one above that, ... */
+    uint32_t reads_per_level; /* 1; 2 where the table itself lies in virtual memory of a host (nested paging) */
+    bool scattered;           /* page frames lie anywhere; false: physical = virtual */
+    uint32_t page;            /* which of `pages` the run uses */
+    uint32_t page_count;
+    page_desc pages[MACHINE_PAGES_MAX];
+} tlb_desc;
+
+/* 0 entries, streams or lines: there is none. No prefetch leaves its block of `boundary_bytes`. */
+typedef struct prefetch_desc {
+    uint32_t boundary_bytes;
+    bool next_line;           /* first level: the line after one that is loaded right after its neighbour */
+    uint32_t stride_entries;  /* first level: load instructions whose stride is followed ... */
+    uint32_t stride_distance; /* ... so many strides ahead */
+    bool adjacent_line;       /* last private level: the other line of a pair */
+    uint32_t streams;         /* last private level: blocks whose direction is followed ... */
+    uint32_t stream_distance; /* ... at most so many lines ahead ... */
+    uint32_t stream_degree;   /* ... by so many lines for each access */
+} prefetch_desc;
+
+/* A core that issues out of order. Instructions enter the window in order, execute when their operands are there, and
+ * leave it in order; stores are written to the first level after that, in order. */
+typedef struct cpu_desc {
+    uint32_t window;                  /* instructions between entering and leaving */
+    uint32_t load_queue;              /* loads among them */
+    uint32_t store_buffer;            /* stores from entering until they are written */
+    uint32_t fill_buffers;            /* lines on their way to the first level, and lines of non-temporal stores */
+    uint32_t simd_bytes;              /* widest access */
+    uint32_t load_ports, store_ports; /* loads begun, stores executed and written in a cycle */
+    uint32_t ports[PIPE_COUNT];       /* instructions begun in a cycle, by pipe */
+    uint32_t mispredict_cycles;       /* from the execution of a mispredicted branch to the next instruction */
+    uint32_t predicted_trips;         /* the exit from a loop of more turns is mispredicted */
+    tlb_desc tlb;
+    prefetch_desc prefetch;
+} cpu_desc;
 
 /* Links between the cores and the memory side, per core and direction, and the queues behind them. */
 typedef struct fabric_desc {
@@ -188,9 +249,11 @@ typedef struct machine {
     char name[MACHINE_NAME_MAX]; /* as people write it: "RX 7900 XT" */
     char id[MACHINE_NAME_MAX];   /* file stem: "rx7900xt" */
     char vendor[16];
+    machine_kind kind;
     double clock_hz;          /* of the cores */
     double launch_overhead_s; /* host-visible time of an empty kernel */
-    core_desc core;
+    core_desc core;           /* of a CPU: count, issue_width, op */
+    cpu_desc cpu;             /* CPUs only */
     lsu_desc lsu;
     uint32_t level_count;
     cache_level level[MACHINE_LEVELS_MAX]; /* nearest to the core first; scopes never narrow again */

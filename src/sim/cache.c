@@ -120,6 +120,38 @@ int32_t cache_find(cache *c, int64_t line) {
     return CACHE_NONE;
 }
 
+int32_t cache_look(const cache *c, int64_t line) {
+    const uint32_t set = hash_set(c, line);
+    const cache_set *s = set_at(c, set);
+    const cache_line *lines = c->line + (size_t)set * c->ways;
+    const uint64_t check = check_of(line);
+    for (uint32_t i = 0; i < c->check_words; i++)
+        for (uint64_t may = candidates(s, i, check); may; may &= may - 1) {
+            const uint32_t way = i * 8 + (uint32_t)__builtin_ctzll(may) / 8;
+            if (way < c->ways && lines[way].number == line)
+                return (int32_t)(set * c->ways + way);
+        }
+    return CACHE_NONE;
+}
+
+void cache_drop(cache *c, int32_t slot) {
+    const uint32_t set = (uint32_t)slot / c->ways, way = (uint32_t)slot % c->ways;
+    cache_set *s = set_at(c, set);
+    cache_link *link = links_of(c, s);
+    c->line[slot].number = -1;
+    c->line[slot].present = c->line[slot].dirty = 0;
+    if (s->oldest == way)
+        return;
+    link[link[way].older].newer = link[way].newer;
+    if (s->newest == way)
+        s->newest = link[way].older;
+    else
+        link[link[way].newer].older = link[way].older;
+    link[s->oldest].older = (uint16_t)way;
+    link[way].newer = s->oldest;
+    s->oldest = (uint16_t)way;
+}
+
 void cache_prefetch_set(const cache *c, int64_t line) {
     const unsigned char *s = c->set + hash_set(c, line) * c->set_bytes;
     __builtin_prefetch(s, 1);

@@ -91,6 +91,10 @@ void cache_free(cache *c);
 
 /* The slot of a line, marked as just used; CACHE_NONE when absent. */
 int32_t cache_find(cache *c, int64_t line);
+/* The same without marking it. */
+int32_t cache_look(const cache *c, int64_t line);
+/* Empties a slot; it is the next of its set to be filled. */
+void cache_drop(cache *c, int32_t slot);
 /* Where many look-ups are known ahead, the host can fetch what they will touch: first the sets of all of them, then,
  * with the sets there, the lines that they will find or replace. Changes nothing. */
 void cache_prefetch_set(const cache *c, int64_t line);

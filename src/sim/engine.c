@@ -8,6 +8,7 @@
 #include "sim/engine.h"
 
 #include "base/mem.h"
+#include "sim/cpu_engine.h"
 #include "sim/team.h"
 #include "sim/tick.h"
 
@@ -410,6 +411,8 @@ static status engine_loop(engine *e, core *const *order, message *m) {
 }
 
 status sim_run(const machine *mach, const kernel *k, const sim_options *options, sim_result *result, message *m) {
+    if (mach->kind == MACHINE_CPU)
+        return cpu_run(mach, k, options, result, m);
     engine e = {0};
     memset(result, 0, sizeof *result);
     core **order = mem_zero(mach->core.count, sizeof *order);

@@ -31,4 +31,11 @@ typedef struct engine {
 /* Sums the counters, works out the limiter and, when asked to, checks the conservation laws. */
 status engine_result(const engine *e, sim_result *r, message *m);
 
+/* The parts of it that results of CPUs share: the sum of two levels' counters, a resource that may be the limiter, the
+ * share of its capacity from which on it is one, the checksum. */
+void result_add_level(level_counters *to, const level_counters *from);
+void result_offer(sim_result *r, limit_kind kind, uint32_t level, double utilisation);
+extern const double result_busy_enough;
+uint64_t result_checksum(const sim_result *r);
+
 #endif

@@ -90,8 +90,7 @@ uint32_t partition_of(const machine *mach, uint64_t address) {
     return (uint32_t)(hash_index(&mach->channel_hash, address / mach->interleave_bytes) % mach->channels);
 }
 
-/* The address within the channel: chunks of one channel are numbered without gaps. */
-static uint64_t local_address(const machine *mach, uint64_t address) {
+uint64_t partition_local(const machine *mach, uint64_t address) {
     const uint64_t chunk = hash_index(&mach->channel_hash, address / mach->interleave_bytes);
     return chunk / mach->channels * mach->interleave_bytes + address % mach->interleave_bytes;
 }
@@ -432,7 +431,7 @@ static void direct_read(partition *p, uint64_t local, cache_waiter w) {
 }
 
 void partition_prefetch(const partition *p, const mem_request *r, bool lines) {
-    const uint64_t local = local_address(p->mach, r->address);
+    const uint64_t local = partition_local(p->mach, r->address);
     for (uint32_t l = 0; l < p->levels; l++) {
         uint32_t s = 0, offset = 0;
         int64_t line = 0;
@@ -454,7 +453,7 @@ static void give_credit(partition *p, uint32_t cluster) {
 void partition_request(partition *p, uint32_t cluster, const mem_request *r) {
     partition_advance(p, r->time);
     p->began = r->time;
-    const uint64_t local = local_address(p->mach, r->address);
+    const uint64_t local = partition_local(p->mach, r->address);
     const uint32_t source = pack_source(cluster, r->core);
     if (r->write) {
         const int64_t taken = level_write(p, 0, local, r->mask, r->time);

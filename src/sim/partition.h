@@ -99,6 +99,8 @@ void partition_free(partition *p);
 
 /* Which partition an address belongs to. */
 uint32_t partition_of(const machine *mach, uint64_t address);
+/* The address within the channel: chunks of one channel are numbered without gaps. */
+uint64_t partition_local(const machine *mach, uint64_t address);
 
 /* Where the requests to come are known: has the host fetch what this one will touch, in two steps (cache.h). */
 void partition_prefetch(const partition *p, const mem_request *r, bool lines);

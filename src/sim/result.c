@@ -6,14 +6,14 @@
 
 /* Below this share of its capacity nothing counts as the limiter: the run waits on latency. Nsight Compute's
  * speed-of-light rule draws the line at the same 60 %. */
-static const double busy_enough = 0.60;
+const double result_busy_enough = 0.60;
 
 #define ADD_ARRAY(to, from)                                                                                            \
     for (size_t i_ = 0; i_ < sizeof(to) / sizeof((to)[0]); i_++)                                                       \
     (to)[i_] += (from)[i_]
 
 /* The level counters are uint64_t up to busy_max. */
-static void add_level(level_counters *to, const level_counters *from) {
+void result_add_level(level_counters *to, const level_counters *from) {
     uint64_t *t = &to->read_requests;
     const uint64_t *f = &from->read_requests;
     for (size_t i = 0; i < offsetof(level_counters, busy_max) / sizeof *t; i++)
@@ -69,7 +69,7 @@ static void sum_cores(const engine *e, sim_result *r, shares *s) {
                 n->link_busy_ticks > n->response_busy_ticks ? n->link_busy_ticks : n->response_busy_ticks;
             link_max = link > link_max ? link : link_max;
             if (e->shared.has_level)
-                add_level(&r->level[0], core_level_count(e->clusters[i].core[k]));
+                result_add_level(&r->level[0], core_level_count(e->clusters[i].core[k]));
         }
     for (int i = 0; i < 2; i++)
         r->lsu_cycles[i] = (lsu_milli[i] + 500) / 1000;
@@ -100,7 +100,7 @@ static void sum_clusters(const engine *e, sim_result *r, double ticks) {
         if (!cl->has_level)
             return;
         level_counters *to = &r->level[cl->level_index];
-        add_level(to, &cl->level_count);
+        result_add_level(to, &cl->level_count);
         add_busy(&to->busy_max, &to->busy_mean, cl->level.busy, ticks, e->cluster_count);
         to->busy_peak = to->busy_max;
     }
@@ -118,7 +118,7 @@ static void sum_partitions(const engine *e, sim_result *r, double ticks) {
         const partition *p = &e->partitions[i];
         for (uint32_t l = 0; l < p->levels; l++) {
             level_counters *to = &r->level[p->first_level + l];
-            add_level(to, &p->count[l]);
+            result_add_level(to, &p->count[l]);
             for (uint32_t s = 0; s < p->slices[l]; s++)
                 add_busy(&to->busy_max, &to->busy_mean, p->slice[l][s].busy, ticks, channels * p->slices[l]);
         }
@@ -146,7 +146,7 @@ static void sum_partitions(const engine *e, sim_result *r, double ticks) {
 /* --- limiter -------------------------------------------------------------------------------------------------------
  */
 
-static void offer(sim_result *r, limit_kind kind, uint32_t level, double utilisation) {
+void result_offer(sim_result *r, limit_kind kind, uint32_t level, double utilisation) {
     const limiter l = {kind, level, utilisation > 1 ? 1 : utilisation};
     if (l.utilisation > r->limit[0].utilisation) {
         r->limit[1] = r->limit[0];
@@ -158,15 +158,15 @@ static void offer(sim_result *r, limit_kind kind, uint32_t level, double utilisa
 
 static void find_limiter(sim_result *r, const shares *s, bool first_is_core) {
     r->limit[0] = r->limit[1] = (limiter){LIMIT_LATENCY, 0, 0};
-    offer(r, LIMIT_ISSUE, 0, s->issue);
-    offer(r, LIMIT_LSU, 0, s->lsu);
-    offer(r, LIMIT_SHARED, 0, s->shared);
-    offer(r, LIMIT_FABRIC, 0, s->link);
-    offer(r, LIMIT_DISPATCH, 0, s->dispatch);
+    result_offer(r, LIMIT_ISSUE, 0, s->issue);
+    result_offer(r, LIMIT_LSU, 0, s->lsu);
+    result_offer(r, LIMIT_SHARED, 0, s->shared);
+    result_offer(r, LIMIT_FABRIC, 0, s->link);
+    result_offer(r, LIMIT_DISPATCH, 0, s->dispatch);
     for (uint32_t l = first_is_core; l < r->level_count; l++)
-        offer(r, LIMIT_LEVEL, l, r->level[l].busy_peak);
-    offer(r, LIMIT_DRAM, 0, r->dram.blocked_peak);
-    if (r->limit[0].utilisation < busy_enough) {
+        result_offer(r, LIMIT_LEVEL, l, r->level[l].busy_peak);
+    result_offer(r, LIMIT_DRAM, 0, r->dram.blocked_peak);
+    if (r->limit[0].utilisation < result_busy_enough) {
         r->limit[1] = r->limit[0];
         r->limit[0] = (limiter){LIMIT_LATENCY, 0, r->limit[1].utilisation};
     }
@@ -231,11 +231,12 @@ static uint64_t fnv(uint64_t h, const void *data, size_t size) {
     return h;
 }
 
-static uint64_t checksum(const sim_result *r) {
+uint64_t result_checksum(const sim_result *r) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     h = fnv(h, r, offsetof(sim_result, level_count));
     h = fnv(h, r->level, sizeof r->level);
     h = fnv(h, &r->dram, sizeof r->dram);
+    h = fnv(h, &r->cpu, sizeof r->cpu);
     h = fnv(h, &r->resident_cycles, offsetof(sim_result, limit) - offsetof(sim_result, resident_cycles));
     return h;
 }
@@ -287,6 +288,6 @@ status engine_result(const engine *e, sim_result *r, message *m) {
     if (e->blocks < e->k->blocks)
         extrapolate(e, r);
     r->time_s = (double)r->cycles / mach->clock_hz + (e->k->blocks ? mach->launch_overhead_s : 0);
-    r->checksum = checksum(r);
+    r->checksum = result_checksum(r);
     return OK;
 }

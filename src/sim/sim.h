@@ -40,6 +40,10 @@ typedef struct level_counters {
     uint64_t cold_allocations;                              /* lines placed in an empty way */
     uint64_t evictions, dirty_evictions, partial_evictions; /* lines; partial: not every byte of a dirty sector */
     uint64_t mshr_full_events;
+    uint64_t prefetches;        /* lines that this level's prefetchers asked for (CPUs) */
+    uint64_t prefetch_useful;   /* of those, asked for by the program later, also while still on their way */
+    uint64_t prefetch_useless;  /* of those, dropped before anyone asked */
+    uint64_t taken_lines;       /* reads that another core's private cache answered (shared level of a CPU) */
     double busy_max, busy_mean; /* share of the run in which the busiest / an average instance's port was taken */
     double busy_peak;           /* the same for whichever instance is the busiest at the time: hot spots that move */
 } level_counters;
@@ -55,6 +59,20 @@ typedef struct dram_counters {
     double blocked_peak;        /* the same for whichever channel is the busiest at the time */
 } dram_counters;
 
+/* What only CPUs count. */
+typedef struct cpu_counters {
+    uint64_t cores; /* that had work */
+    uint64_t tlb_requests, tlb_second_hits, page_walks, walk_reads;
+    uint64_t ownership_requests; /* lines that the first level asked for to write them */
+    uint64_t invalidations;      /* lines taken from a core's caches because another core wants to write them */
+    uint64_t downgrades;         /* lines that a core may no longer write because another core reads them */
+    uint64_t back_invalidations; /* lines taken because an inclusive shared level dropped them */
+    uint64_t mispredicted;       /* branches */
+    uint64_t forwarded;          /* loads that a store still in the store buffer answered */
+    uint64_t streamed_lines, streamed_partial; /* non-temporal stores: buffers sent; of those, not a whole line */
+    uint64_t fill_full_cycles;                 /* core cycles in which no line-fill buffer was free */
+} cpu_counters;
+
 /* Everything that can limit a run. X(id, name in reports) */
 #define LIMIT_LIST(X)                                                                                                  \
     X(LIMIT_ISSUE, "issue")   /* a scheduler's issue slots or the pipe that its instructions need */                   \
@@ -63,6 +81,7 @@ typedef struct dram_counters {
     X(LIMIT_LEVEL, "cache")   /* the port of a cache level: see limiter_level */                                       \
     X(LIMIT_FABRIC, "fabric")                                                                                          \
     X(LIMIT_DRAM, "dram")                                                                                              \
+    X(LIMIT_FILL, "fill buffers") /* line-fill buffers of a CPU core: latency, at the most lines in flight */          \
     X(LIMIT_DISPATCH, "dispatch") /* starting blocks */                                                                \
     X(LIMIT_LATENCY, "latency")   /* nothing is busy: too few requests in flight */
 
@@ -102,6 +121,7 @@ typedef struct sim_result {
     uint32_t level_count;
     level_counters level[MACHINE_LEVELS_MAX];
     dram_counters dram;
+    cpu_counters cpu; /* all 0 on GPUs */
 
     uint32_t resident_blocks; /* per core, theoretical */
     uint32_t resident_warps;
