@@ -312,7 +312,12 @@ static void add_terms(kernel *k, op_class op, uint8_t reg, uint32_t bytes, const
     const ir_access a = {
         .space = shared ? SPACE_SHARED : SPACE_GLOBAL, .bytes = bytes, .first_term = k->term_count, .terms = count};
     for (uint32_t i = 0; i < count; i++)
-        cr_assert_eq(ir_add_term(k, (ir_term){index[terms[i].index], terms[i].div, terms[i].mod, terms[i].mul, 0}, &m),
+        cr_assert_eq(ir_add_term(k,
+                                 (ir_term){.index = index[terms[i].index],
+                                           .div = terms[i].div,
+                                           .mod = terms[i].mod,
+                                           .mul = terms[i].mul},
+                                 &m),
                      OK);
     cr_assert_eq(ir_add_access(k, a, &access, &m), OK);
     ir_inst inst = {.op = (uint8_t)op, .access = access, .loop = IR_NONE};
