@@ -1,6 +1,7 @@
 /* Loop bodies as instructions: that they move the right data, what they consist of, registers and spills. */
 #include "body_random.h"
 #include "fixture.h"
+#include "kernel/address.h"
 #include "kernel/body_interpret.h"
 #include "kernel/hoist.h"
 #include "kernel/interpret.h"
@@ -448,6 +449,45 @@ Test(lower, says_what_it_cannot_do) {
         lowered_free(&l);
         body_free(&b);
     }
+}
+
+/* b[a[i]]: pseudo-random within b, equal where equal elements of a are read, and the same by lane and by warp. */
+static uint32_t scattered_lanes(const char *index) {
+    textbuf text = {.length = 0};
+    textbuf_printf(&text, "global i32 a[64]\nglobal f32 b[100, 4], c[64]\nthreads 64\nc[tid] = b[a[%s], 2]", index);
+    body b = body_from(text.text);
+    lowered l = lowered_from(&b, &(lower_options){.unroll = 1});
+    cr_assert_eq(l.scattered, 1);
+    const int64_t first = (INT64_C(4) << 30) + (INT64_C(2) << 20);
+    uint32_t checked = 0, different = 0;
+    for (uint32_t i = 0; i < l.k.code_count; i++) {
+        if (l.k.code[i].op != OP_LOAD || l.note[i].array != b.array[1])
+            continue;
+        const ir_access *x = &l.k.accesses[l.k.code[i].access];
+        warp_access warp, lanes;
+        const warp_place place = {.first_thread = 32, .width = 32};
+        address_warp(&l.k, x, &place, false, &warp);
+        address_warp(&l.k, x, &place, true, &lanes);
+        for (uint32_t t = 0; t < 32; t++, checked++) {
+            int64_t address = 0;
+            cr_assert(address_thread(&l.k, x, 0, 32 + t, (const uint64_t[IR_LOOPS_MAX]){0}, &address));
+            cr_expect_eq(warp.lane[t], address);
+            cr_expect_eq(lanes.lane[t], address);
+            cr_expect(address >= first && address < first + 1600 && (address - first) % 16 == 8);
+            different += address != warp.lane[0];
+        }
+    }
+    cr_expect_eq(checked, 32);
+    lowered_free(&l);
+    body_free(&b);
+    textbuf_free(&text);
+    return different;
+}
+
+Test(lower, addresses_that_depend_on_data) {
+    cr_expect_eq(scattered_lanes("7"), 0);
+    cr_expect_gt(scattered_lanes("tid"), 20);
+    cr_expect_gt(scattered_lanes("63 - tid"), 20);
 }
 
 /* Any body that the language allows is lowered or refused with a place, and never more. */
