@@ -126,7 +126,7 @@ static const char *const figure_names[FIGURES] = {"reads",        "read_misses",
 
 static void figures(const counts_record *r, const cache_counts *c, metric_value v[FIGURES]) {
     const bool bytes = r->caches->rules == COUNTS_HARDWARE;
-    for (int kind = 0; kind < COUNTS_KINDS; kind++) {
+    for (size_t kind = 0; kind < COUNTS_KINDS; kind++) {
         const bool is = kind == COUNTS_FETCH ? c->fetches : c->data;
         v[2 * kind] = known(is, c->seen->of[kind].accesses);
         v[2 * kind + 1] = known(is, c->seen->of[kind].misses);

@@ -113,8 +113,9 @@ static status mrc_json(FILE *out, const report_options *options, const mrc_recor
     int bad = !points;
     for (size_t i = 0; i < n; i++) {
         const mrc_point p = mrc_at(r->curve, sizes[i]);
-        json_t *point = json_pack("{s:I, s:I, s:I, s:I}", "cache_bytes", (json_int_t)(sizes[i] * r->line_bytes),
-                                  "lines", (json_int_t)sizes[i], "read_misses", (json_int_t)llround(p.read_misses),
+        const uint64_t bytes = sizes[i] * r->line_bytes;
+        json_t *point = json_pack("{s:I, s:I, s:I, s:I}", "cache_bytes", (json_int_t)bytes, "lines",
+                                  (json_int_t)sizes[i], "read_misses", (json_int_t)llround(p.read_misses),
                                   "write_misses", (json_int_t)llround(p.write_misses));
         const double misses[] = {p.read_misses + p.write_misses, p.low, p.high};
         static const char *const names[] = {"miss_ratio", "low", "high"};

@@ -291,7 +291,7 @@ static void misses_at(const mrc *c, double lines, double by_group[GROUPS], doubl
         for (int kind = 0; kind < KINDS; kind++) {
             uint64_t n = c->first_use[g][kind];
             for (uint64_t d = from; d < c->distances; d++)
-                n += c->reuse[(g * KINDS + (uint64_t)kind) * c->distances + d];
+                n += c->reuse[((uint64_t)g * KINDS + (uint64_t)kind) * c->distances + d];
             by_group[g] += (double)n;
             by_kind[kind] += (double)n;
         }
@@ -309,7 +309,7 @@ static double standard_error(const mrc *c, const double by_group[GROUPS]) {
 }
 
 mrc_point mrc_at(const mrc *c, uint64_t lines) {
-    double group[GROUPS], kind[KINDS];
+    double group[GROUPS] = {0}, kind[KINDS];
     misses_at(c, (double)lines, group, kind);
     const double all = (double)(c->accesses[0] + c->accesses[1]);
     mrc_point p = {.read_misses = fmin(kind[0], (double)c->accesses[0]),
