@@ -14,8 +14,8 @@
  * - Both sides of an if are executed, predicated (up to 8 instructions) or between branches. Conditions on threads,
  *   blocks and loop counters switch lanes off exactly; of those that depend on data every lane takes both sides. A
  *   condition around the whole body ends warps that it leaves no lane.
- * - A subscript that depends on data is pseudo-random within its extent, and the same where the same element was read, as
- *   far as that element's number is a plain sum; where it is a quotient or remainder, every thread and turn differs.
+ * - A subscript that depends on data is pseudo-random within its extent, and the same where the same element was read,
+ * as far as that element's number is a plain sum; where it is a quotient or remainder, every thread and turn differs.
  * - Local arrays with at most 64 elements whose subscripts are all constants are registers. Zeroing shared and local
  *   arrays costs nothing.
  * - Registers are given by live ranges, first fit; 8-byte values and addresses take an even pair. Values beyond the

@@ -44,7 +44,7 @@ static status check(const pattern *p, message *m) {
     if (!pattern_units(p))
         return fail(m, ERR_INPUT, "a working set of %" PRIu64 " B has no room for a stride of %" PRIu64 " B", p->bytes,
                     p->stride_bytes);
-    if (p->stagger && p->stride_bytes < STAGGER_LINES * STAGGER_BYTES)
+    if (p->stagger && p->stride_bytes < (uint64_t)STAGGER_LINES * STAGGER_BYTES)
         return fail(m, ERR_INPUT, "staggered accesses need a stride of at least %d B", STAGGER_LINES * STAGGER_BYTES);
     return OK;
 }

@@ -56,7 +56,7 @@ typedef struct llc {
     int32_t waiting_free;
     message_list *out;                                      /* per core */
     int64_t forward, backward, dram_forward, dram_backward; /* ticks: from a core, to it; to DRAM and back */
-    int64_t bus;                                             /* ticks that an answer without DRAM waits; see llc.c */
+    int64_t bus;                                            /* ticks that an answer without DRAM waits; see llc.c */
     uint64_t per_byte;
     level_counters count;
     uint64_t read_requests, write_requests, invalidations, downgrades, back_invalidations;
