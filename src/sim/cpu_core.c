@@ -1061,10 +1061,12 @@ static void leave_store_buffer(cpu_core *c) {
 
 static void write_stores(cpu_core *c, int64_t t) {
     level_counters *n = &c->count_level[FIRST];
+    uint64_t written = UINT64_MAX; /* line of this cycle's first store: further ones have to go there too */
     for (uint32_t port = 0; port < c->d->store_ports && c->store_head < c->store_tail; port++) {
         store_entry *e = &c->store[c->store_head % c->d->store_buffer];
-        if (!e->senior)
+        if (!e->senior || (port && e->bytes && e->physical[e->part] != written))
             break;
+        written = e->physical[e->part];
         if (!e->bytes) { /* no active lane */
             leave_store_buffer(c);
             c->worked = true;
