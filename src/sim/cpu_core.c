@@ -973,6 +973,8 @@ static void execute_load(cpu_core *c, slot *s, int64_t t) {
             return;
         }
         s->parts_begun |= (uint8_t)(1u << part);
+        if (c->replay_first != NONE && c->fills_used < c->d->fill_buffers) /* it needed none: the next may have it */
+            wake_replays(c, t + 1);
         if (part == 0 && fresh)
             prefetch_first_lines(c, s->code, physical, t + extra);
     }
