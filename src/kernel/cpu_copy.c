@@ -293,6 +293,7 @@ typedef struct tiling {
     uint64_t row_tiles, column_tiles;
     uint32_t splits;      /* recursion: how often a side is halved; outermost first */
     bool by_rows[SPLITS]; /* which side */
+    bool by_row;          /* inside a tile: along the source's rows; else along the destination's */
 } tiling;
 
 static void by_recursion(const transpose_shape *t, tiling *x) {
@@ -334,7 +335,7 @@ static status add_tile(copy_build *b, const tiling *x, uint32_t tile, bool rows,
 }
 
 typedef struct cell {
-    uint32_t tile, batch_tile, row, column; /* indices */
+    uint32_t tile, row, column; /* indices */
 } cell;
 
 /* row_stride and so on: in elements, of a step in the matrix of the source. */
@@ -378,8 +379,8 @@ static status tile_loops(copy_build *b, const copy_options *o, const transpose_s
     guard g = no_guard(b);
     uint16_t from = 0, to = 0;
     TRY(add_index(b, 0, (int64_t)share, 1, 0, 0, &at.tile));
-    TRY(add_index(b, 0, 0, 0, 1, 0, &at.row));
-    TRY(add_index(b, 0, 0, 0, 0, 1, &at.column));
+    TRY(add_index(b, 0, 0, 0, x->by_row, !x->by_row, &at.row));
+    TRY(add_index(b, 0, 0, 0, !x->by_row, x->by_row, &at.column));
     if (share * b->k->blocks != tiles)
         TRY(guard_add(b, &g, at.tile, (int64_t)tiles));
     if (x->rows * x->row_tiles != (uint64_t)t->rows)
@@ -391,14 +392,15 @@ static status tile_loops(copy_build *b, const copy_options *o, const transpose_s
     TRY(cell_access(b, t, x, &at, &c->dst, b->dst_base, 1, t->rows, t->dst_batch_stride, g, &to));
     TRY(load(b, from, DATA));
     TRY(store(b, to, DATA));
-    TRY(close_loop(b, 0, 2, x->columns));
-    TRY(close_loop(b, 0, 1, x->rows));
+    TRY(close_loop(b, 0, 2, x->by_row ? x->columns : x->rows));
+    TRY(close_loop(b, 0, 1, x->by_row ? x->rows : x->columns));
     TRY(close_loop(b, 0, 0, share));
     return emit_exit(b);
 }
 
 static status naive_loops(copy_build *b, const copy_options *o, const transpose_shape *t) {
-    const tiling rows = {.rows = 1, .columns = (uint64_t)t->columns, .row_tiles = (uint64_t)t->rows, .column_tiles = 1};
+    const tiling rows = {
+        .by_row = true, .rows = 1, .columns = (uint64_t)t->columns, .row_tiles = (uint64_t)t->rows, .column_tiles = 1};
     return tile_loops(b, o, t, &rows);
 }
 

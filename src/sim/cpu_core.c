@@ -58,7 +58,7 @@ typedef struct store_entry {
     uint64_t physical[2];
     uint32_t code;
     uint8_t bytes, parts, part, nontemporal;
-    bool executed, senior, asked;
+    bool executed, senior, asked, ahead; /* ahead: a line was asked for before it was its turn */
 } store_entry;
 
 typedef enum fill_state { FILL_FREE, FILL_WAITS, FILL_SENT, FILL_COMING, FILL_GATHERS, FILL_STREAMED } fill_state;
@@ -114,6 +114,7 @@ struct cpu_core {
     /* stores */
     store_entry *store; /* ring */
     uint64_t store_head, store_tail, store_asked;
+    uint32_t lines_ahead; /* of stores in the buffer */
     uint16_t store_lines[STORE_HASH]; /* stores in the buffer, by virtual line */
 
     /* caches */
@@ -1057,6 +1058,7 @@ static void leave_store_buffer(cpu_core *c) {
         c->store_lines[store_hash(e->address >> c->line_shift)]--;
         c->store_lines[store_hash((e->address + e->bytes - 1) >> c->line_shift)]--;
     }
+    c->lines_ahead -= e->ahead;
     c->store_head++;
     c->store_asked = c->store_asked > c->store_head ? c->store_asked : c->store_head;
 }
@@ -1104,16 +1106,22 @@ static void write_stores(cpu_core *c, int64_t t) {
         if (++e->part == e->parts)
             leave_store_buffer(c);
     }
-    /* Lines of the stores behind the first are asked for ahead. */
+    /* Lines of the stores behind the first are asked for ahead, as many as there are fill buffers: more could push each
+     * other out of the first level before they are written. */
     for (uint32_t tries = 0; c->store_asked < c->store_tail && tries < 4; tries++) {
         store_entry *e = &c->store[c->store_asked % c->d->store_buffer];
-        if (!e->senior)
+        if (!e->senior || c->lines_ahead >= c->d->fill_buffers)
             break;
         bool all = true;
         int32_t at = NONE;
         for (uint32_t p = e->part; p < e->parts && e->bytes && !e->nontemporal; p++) {
-            if (!e->asked && !owned(c, e->physical[p], &at))
-                e->asked = true;
+            if (owned(c, e->physical[p], &at))
+                continue;
+            e->asked = true;
+            if (!e->ahead && find_fill(c, e->physical[p]) == NONE) {
+                e->ahead = true;
+                c->lines_ahead++;
+            }
             all = all && ask_to_own(c, e->physical[p], t);
         }
         if (!all)
