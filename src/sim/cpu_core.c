@@ -77,7 +77,7 @@ typedef struct fill {
 typedef struct ask {
     uint64_t line;
     int32_t fill, walk; /* for whom; both NONE: the outer level's prefetcher */
-    bool used, prefetch;
+    bool prefetch;
 } ask;
 
 typedef struct walk {
@@ -124,9 +124,11 @@ struct cpu_core {
     int64_t first_free, second_free; /* ticks: data paths */
     uint64_t first_per_byte, second_per_byte;
     fill *fills;
+    uint64_t fills_taken; /* a bit each */
     uint32_t fills_used, fills_waiting;
     int64_t full_since;
     ask *asks;
+    uint64_t asks_taken; /* a bit each */
     uint32_t ask_count, asks_used;
     tlb translation;
     walk *walks;
@@ -149,7 +151,8 @@ struct cpu_core {
     bool victims_travel; /* the shared level takes clean victims with their data */
     uint32_t streams_out;
 
-    bool worked; /* in this cycle */
+    bool worked;      /* in this cycle */
+    bool stores_move; /* something has changed that may let a store be written or a line be asked for */
     int64_t now, next;
     int64_t end;
     cpu_core_counters count;
@@ -397,13 +400,10 @@ static int64_t second_port(cpu_core *c, int64_t tick) {
 }
 
 static int32_t find_fill(const cpu_core *c, uint64_t line) {
-    uint32_t left = c->fills_used;
-    for (uint32_t i = 0; left; i++) {
-        if (c->fills[i].state == FILL_FREE)
-            continue;
-        left--;
-        if (c->fills[i].line == line && c->fills[i].state != FILL_STREAMED)
-            return (int32_t)i;
+    for (uint64_t left = c->fills_taken; left; left &= left - 1) {
+        const fill *x = &c->fills[__builtin_ctzll(left)];
+        if (x->line == line && x->state != FILL_STREAMED)
+            return (int32_t)(x - c->fills);
     }
     return NONE;
 }
@@ -423,6 +423,7 @@ static void tell_dropped(cpu_core *c, uint64_t line, bool dirty, int64_t t) {
 
 /* A line leaves level i for want of room. */
 static void evict(cpu_core *c, uint32_t i, uint64_t line, bool dirty, uint8_t state, int64_t t) {
+    c->stores_move = true; /* it may be the line that the first store waited for its turn with */
     level_counters *n = &c->count_level[i];
     n->evictions++;
     n->dirty_evictions += dirty;
@@ -524,23 +525,19 @@ static void note_use(cpu_core *c, uint32_t i, int32_t at) {
  */
 
 static int32_t find_ask(const cpu_core *c, uint64_t line) {
-    uint32_t left = c->asks_used;
-    for (uint32_t i = 0; left; i++) {
-        left -= c->asks[i].used;
-        if (c->asks[i].used && c->asks[i].line == line)
-            return (int32_t)i;
-    }
+    for (uint64_t left = c->asks_taken; left; left &= left - 1)
+        if (c->asks[__builtin_ctzll(left)].line == line)
+            return __builtin_ctzll(left);
     return NONE;
 }
 
 static int32_t new_ask(cpu_core *c, uint64_t line, bool own, int64_t t) {
     if (c->asks_used == c->ask_count)
         return NONE;
-    uint32_t i = 0;
-    while (c->asks[i].used)
-        i++;
+    const uint32_t i = (uint32_t)__builtin_ctzll(~c->asks_taken);
     c->asks_used++;
-    c->asks[i] = (ask){.line = line, .fill = NONE, .walk = NONE, .used = true};
+    c->asks_taken |= UINT64_C(1) << i;
+    c->asks[i] = (ask){.line = line, .fill = NONE, .walk = NONE};
     send(c, (line_message){.line = line, .kind = own ? LINE_OWN : LINE_READ, .token = i}, false, cycle_to_tick(t));
     level_counters *n = &c->count_level[outer_of(c)];
     n->down_read_requests++;
@@ -599,10 +596,9 @@ static int32_t new_fill(cpu_core *c, uint64_t line, fill_state state, int64_t t)
         push_out_gathering(c, t);
         return NONE;
     }
-    uint32_t i = 0;
-    while (c->fills[i].state != FILL_FREE)
-        i++;
+    const uint32_t i = (uint32_t)__builtin_ctzll(~c->fills_taken);
     c->fills_used++;
+    c->fills_taken |= UINT64_C(1) << i;
     if (c->fills_used == c->d->fill_buffers)
         c->full_since = t;
     c->fills[i] = (fill){.line = line, .state = state, .waiting = NONE};
@@ -630,7 +626,9 @@ static void free_fill(cpu_core *c, int32_t f, int64_t t) {
         c->full_since = TICK_NEVER;
     }
     c->fills[f].state = FILL_FREE;
+    c->fills_taken &= ~(UINT64_C(1) << f);
     c->fills_used--;
+    c->stores_move = true;
     wake_replays(c, t);
 }
 
@@ -1064,6 +1062,9 @@ static void leave_store_buffer(cpu_core *c) {
 }
 
 static void write_stores(cpu_core *c, int64_t t) {
+    if (!c->stores_move)
+        return;
+    c->stores_move = false;
     level_counters *n = &c->count_level[FIRST];
     uint64_t written = UINT64_MAX; /* line of this cycle's first store: further ones have to go there too */
     for (uint32_t port = 0; port < c->d->store_ports && c->store_head < c->store_tail; port++) {
@@ -1073,7 +1074,7 @@ static void write_stores(cpu_core *c, int64_t t) {
         written = e->physical[e->part];
         if (!e->bytes) { /* no active lane */
             leave_store_buffer(c);
-            c->worked = true;
+            c->worked = c->stores_move = true;
             continue;
         }
         const uint64_t line = e->physical[e->part];
@@ -1091,7 +1092,7 @@ static void write_stores(cpu_core *c, int64_t t) {
                 if (f != NONE && c->fills[f].state == FILL_GATHERS)
                     send_stream(c, f, t);
                 else if (f == NONE && ask_to_own(c, line, t))
-                    c->worked = true;
+                    c->worked = c->stores_move = true;
                 break;
             }
             n->write_requests++;
@@ -1102,7 +1103,7 @@ static void write_stores(cpu_core *c, int64_t t) {
             c->level[FIRST].line[at].dirty = 1;
             e->asked = false;
         }
-        c->worked = true;
+        c->worked = c->stores_move = true;
         if (++e->part == e->parts)
             leave_store_buffer(c);
     }
@@ -1127,7 +1128,7 @@ static void write_stores(cpu_core *c, int64_t t) {
         if (!all)
             break;
         c->store_asked++;
-        c->worked = true;
+        c->worked = c->stores_move = true;
     }
 }
 
@@ -1385,7 +1386,7 @@ static void leave_window(cpu_core *c, int64_t t) {
         }
         const uint8_t op = c->k->code[s->code].op;
         if (op == OP_STORE)
-            c->store[s->store].senior = true;
+            c->store[s->store].senior = c->stores_move = true;
         c->loads -= op == OP_LOAD;
         c->head++;
     }
@@ -1402,7 +1403,7 @@ static void leave_window(cpu_core *c, int64_t t) {
 static void data_arrives(cpu_core *c, const line_message *msg, int64_t t) {
     const ask got = c->asks[msg->token];
     const uint32_t i = outer_of(c);
-    c->asks[msg->token].used = false;
+    c->asks_taken &= ~(UINT64_C(1) << msg->token);
     c->asks_used--;
     const uint8_t state = msg->exclusive ? LINE_WRITABLE : 0;
     if (i > 0) {
@@ -1509,6 +1510,7 @@ static void cycle(cpu_core *c, int64_t t) {
     for (size_t i = 0; i < c->probe_count; i++)
         if (!answer_probe(c, &c->probe[i], t))
             c->probe[left++] = c->probe[i];
+    c->stores_move |= c->probe_count != left; /* a line may be gone */
     c->probe_count = left;
     leave_window(c, t);
     execute(c, t);
