@@ -6,6 +6,10 @@
 
 static status prepare(run_case *c, const experiment_case *what, message *m) {
     c->what = what;
+    if (what->patterned) {
+        pattern_label(c->strategy, sizeof c->strategy, &what->pattern);
+        return OK;
+    }
     c->options = what->options;
     c->src_base = what->src_base;
     c->dst_base = what->dst_base;

@@ -14,6 +14,13 @@ typedef struct modelled {
     factor_record factoring;
 } modelled;
 
+static status only_gpus(const machine *mach, message *m) {
+    return mach->kind == MACHINE_GPU
+               ? OK
+               : fail(m, ERR_INPUT, "%s is a CPU: its bounds are not modelled yet; simulate it with `coalign run`",
+                      mach->name);
+}
+
 static status model_case(const machine *mach, const run_case *c, model_record *r, message *m) {
     const copy_desc *copy = &c->what->copy;
     kernel k = {0};
@@ -35,6 +42,7 @@ static status model_case(const machine *mach, const run_case *c, model_record *r
 static status model_all(modelled *x, const arguments *args, message *m) {
     const config_overrides overrides = {args->defines, args->define_count};
     TRY(experiment_load(args->operands[0], args->machine, &overrides, &x->experiment, m));
+    TRY(only_gpus(&x->experiment.mach, m));
     const size_t count = x->experiment.case_count;
     x->cases = mem_zero(count, sizeof *x->cases);
     x->records = mem_zero(count, sizeof *x->records);
@@ -49,11 +57,13 @@ static status model_all(modelled *x, const arguments *args, message *m) {
 
 static status load_machine(modelled *x, const arguments *args, message *m) {
     const config_overrides overrides = {args->defines, args->define_count};
-    if (args->operand_count)
-        return experiment_load(args->operands[0], args->machine, &overrides, &x->experiment, m);
-    if (!args->machine)
+    if (!args->operand_count && !args->machine)
         return fail(m, ERR_INPUT, "model --balance needs a machine: -m NAME, or a CONFIG that names one");
-    return machine_load_with(args->machine, &overrides, &x->experiment.mach, m);
+    if (args->operand_count)
+        TRY(experiment_load(args->operands[0], args->machine, &overrides, &x->experiment, m));
+    else
+        TRY(machine_load_with(args->machine, &overrides, &x->experiment.mach, m));
+    return only_gpus(&x->experiment.mach, m);
 }
 
 static status factor(modelled *x, const arguments *args, message *m) {

@@ -16,6 +16,7 @@ enum {
     CANDIDATES_MAX = COPY_STRATEGY_COUNT + 8,
     REFUSALS_MAX = COPY_STRATEGY_COUNT + CANDIDATES_MAX,
     SIZES_MAX = 10,
+    CPU_TILE = 32,          /* rows and columns of the tiles proposed for CPUs */
     SHRINK = 4,             /* each size has a quarter of the elements of the one before */
     ELEMENTS_MIN = 1 << 10, /* below, every kernel is launch overhead */
     ELEMENTS_MAX = 1 << 20, /* of the smaller sizes: they are simulated to the end, which must not take long */
@@ -129,12 +130,30 @@ static void propose_general(planning *p) {
     }
 }
 
+/* CPUs make the same loops of all transpositions but the naive one (kernel/cpu_copy.h). */
+static bool same_on_cpu(copy_strategy s) {
+    return s != COPY_MEMCPY && s != COPY_GENERAL && s != COPY_TRANSPOSE_NAIVE && s != COPY_TRANSPOSE_DEFAULT;
+}
+
+static void propose_for_cpu(planning *p, copy_strategy s) {
+    copy_options o = {.strategy = s, .elements_per_thread = 1};
+    propose(p, o);
+    o.sorted = s == COPY_GENERAL;
+    o.nontemporal = s == COPY_MEMCPY;
+    o.tile = s == COPY_TRANSPOSE_DEFAULT ? CPU_TILE : 0;
+    if (o.sorted || o.nontemporal || o.tile)
+        propose(p, o);
+}
+
 static void propose_all(planning *p) {
+    const bool cpu = p->mach.kind == MACHINE_CPU;
     for (copy_strategy s = 0; s < COPY_STRATEGY_COUNT; s++) {
-        if (s == COPY_NOTHING)
+        if (s == COPY_NOTHING || (cpu && same_on_cpu(s)))
             continue;
         if (!p->plan.verdict[s].applicable)
             refuse(p, copy_strategy_name(s), p->plan.verdict[s].why.text);
+        else if (cpu)
+            propose_for_cpu(p, s);
         else if (s == COPY_GENERAL)
             propose_general(p);
         else

@@ -44,8 +44,11 @@ static status simulate(run *r, const arguments *args, message *m) {
             record->note[k] = c->note[k].text;
         bar.index = i;
         bar.name = c->what->name;
-        s = simulate_copy(&r->experiment.mach, &c->what->copy, &c->options, c->src_base, c->dst_base, args, &bar,
-                          record, m);
+        const machine *mach = &r->experiment.mach;
+        if (c->what->patterned)
+            s = simulate_pattern(mach, &c->what->pattern, c->what->accesses, args, &bar, record, m);
+        else
+            s = simulate_copy(mach, &c->what->copy, &c->options, c->src_base, c->dst_base, args, &bar, record, m);
         s = case_with_place(s, c->what, m);
         r->done += s == OK;
     }

@@ -1,6 +1,7 @@
 #include "config/experiment_config.h"
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "config/factoring_config.h"
 #include "config/machine_config.h"
 #include "layout/syntax.h"
@@ -19,6 +20,9 @@ enum { STRATEGY_AUTO, STRATEGY_FIRST }; /* positions in strategy_names */
 #define X(id, name) name,
 static const char *const strategy_names[] = {"auto", STRATEGY_LIST(X) NULL};
 #undef X
+#define X(id, name, what) name,
+static const char *const pattern_names[] = {PATTERN_LIST(X) NULL};
+#undef X
 static const char *const index_names[] = {"64", "32", "invariant", NULL};
 
 /* A case as it is written. Empty texts and NAN: not given. */
@@ -28,14 +32,23 @@ typedef struct raw_case {
     char shape[EXPERIMENT_TEXT_MAX], src[EXPERIMENT_TEXT_MAX], dst[EXPERIMENT_TEXT_MAX];
     int strategy, index;
     uint32_t elements_per_thread;
-    bool sorted, signed_sort, collapse;
+    bool sorted, signed_sort, collapse, nontemporal;
+    uint32_t tile, cores;
     uint64_t src_base_bytes, dst_base_bytes;
+    int pattern;
+    uint64_t working_set;
+    uint32_t access_bytes;
+    uint64_t stride_bytes, accesses;
+    bool random, stagger;
     double measured_us;
 } raw_case;
 
 static const raw_case raw_default = {
     .elements_per_thread = 1,
     .sorted = true,
+    .cores = 1,
+    .pattern = PATTERN_COUNT,
+    .access_bytes = 8,
     .measured_us = NAN,
     .src_base_bytes = UINT64_MAX,
     .dst_base_bytes = UINT64_MAX,
@@ -49,7 +62,7 @@ static const raw_case raw_default = {
 #define TEXT(member) FIELD(member, FIELD_TEXT, 0, sizeof(((raw_case *)0)->member), NULL)
 
 /* The keys that `defaults` takes come first. */
-enum { DEFAULTABLE = 14 };
+enum { DEFAULTABLE = 24 };
 static const field case_fields[] = {
     TEXT(dataset),
     TEXT(view),
@@ -63,8 +76,18 @@ static const field case_fields[] = {
     FIELD(sorted, FIELD_FLAG, 0, 0, NULL),
     FIELD(signed_sort, FIELD_FLAG, 0, 0, NULL),
     FIELD(collapse, FIELD_FLAG, 0, 0, NULL),
+    FIELD(nontemporal, FIELD_FLAG, 0, 0, NULL),
+    FIELD(tile, FIELD_COUNT, 0, 1 << 20, NULL),
+    FIELD(cores, FIELD_COUNT, 1, MACHINE_CPU_CORES_MAX, NULL),
     FIELD(src_base_bytes, FIELD_SIZE, 0, 0x1p62, NULL),
     FIELD(dst_base_bytes, FIELD_SIZE, 0, 0x1p62, NULL),
+    FIELD(pattern, FIELD_CHOICE, 0, 0, pattern_names),
+    FIELD(working_set, FIELD_SIZE, 1, 0x1p40, NULL),
+    FIELD(access_bytes, FIELD_BYTES, 1, IR_ACCESS_MAX, NULL),
+    FIELD(stride_bytes, FIELD_SIZE, 1, 0x1p40, NULL),
+    FIELD(accesses, FIELD_SIZE, 1, 0x1p50, NULL),
+    FIELD(random, FIELD_FLAG, 0, 0, NULL),
+    FIELD(stagger, FIELD_FLAG, 0, 0, NULL),
     TEXT(name),
     FIELD(measured_us, FIELD_NUMBER, 1e-6, 1e15, NULL),
     {.key = "measured_ci95_us", .kind = FIELD_LIST, .optional = true},
@@ -161,6 +184,9 @@ static status read_strategy(const case_reader *r, const raw_case *raw, experimen
         .sorted = raw->sorted,
         .signed_sort = raw->signed_sort,
         .collapse = raw->collapse,
+        .nontemporal = raw->nontemporal,
+        .tile = raw->tile,
+        .cores = raw->cores,
     };
     if (out->placed) {
         plan.src_base = out->src_base;
@@ -218,6 +244,35 @@ static status read_measured(const case_reader *r, const raw_case *raw, experimen
     return OK;
 }
 
+static status read_pattern(const case_reader *r, const raw_case *raw, experiment_case *out) {
+    char label[EXPERIMENT_NAME_MAX + 16];
+    config_label(label, sizeof label, r->group);
+    if (*raw->dataset || *raw->shape || *raw->view)
+        return config_fail(r->c, r->group, r->m, "%s has a 'pattern' and a copy: one or the other", label);
+    if (!raw->working_set)
+        return config_fail(r->c, r->group, r->m, "%s lacks the key 'working_set'", label);
+    out->patterned = true;
+    out->accesses = raw->accesses;
+    out->pattern = (pattern){.kind = (pattern_kind)raw->pattern,
+                             .bytes = raw->working_set,
+                             .stride_bytes = raw->stride_bytes ? raw->stride_bytes : raw->access_bytes,
+                             .access_bytes = raw->access_bytes,
+                             .random = raw->random,
+                             .stagger = raw->stagger,
+                             .nontemporal = raw->nontemporal,
+                             .threads = raw->cores};
+    char size[32];
+    snprintf(out->dataset, sizeof out->dataset, "%s", format_bytes(size, sizeof size, raw->working_set));
+    if (!*raw->name)
+        snprintf(out->name, sizeof out->name, "%s %s", pattern_kind_name(out->pattern.kind), size);
+    message why = {{0}};
+    kernel k;
+    uint64_t done = 0;
+    const status s = pattern_kernel_build(&out->pattern, 1, &k, &done, &why);
+    kernel_free(&k);
+    return s == OK ? OK : config_fail(r->c, r->group, r->m, "%s: %s", label, why.text);
+}
+
 static status read_case(const case_reader *r, const raw_case *defaults, experiment_case *out) {
     raw_case raw = *defaults;
     /* The case's own way of naming the copy replaces the defaults' way as a whole. */
@@ -236,6 +291,10 @@ static status read_case(const case_reader *r, const raw_case *defaults, experime
                  raw.dataset);
     else
         snprintf(out->name, sizeof out->name, "case %d", config_setting_index(r->group));
+    if (raw.pattern != PATTERN_COUNT) {
+        TRY(read_pattern(r, &raw, out));
+        return read_measured(r, &raw, out);
+    }
     memcpy(out->dataset, *raw.dataset ? raw.dataset : raw.shape, sizeof out->dataset);
     TRY(read_copy(r, &raw, &out->copy));
     TRY(read_bases(r, &raw, out));

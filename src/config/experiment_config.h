@@ -16,7 +16,14 @@
  *     index = "64";                        or "32", "invariant"
  *     elements_per_thread = 1;             1, 2, 4, 8
  *     sorted = true; signed_sort = false; collapse = false;
+ *     nontemporal = false; tile = 0; cores = 1;     CPUs only: kernel/cpu_copy.h
  *     src_base_bytes, dst_base_bytes       byte addresses of element offset 0; both or neither
+ * or, for CPUs, walks over memory instead of copying (kernel/pattern.h), measured once the caches are warm:
+ *     pattern = "chase";                   or "read", "write", "copy"
+ *     working_set = "1 MiB"; access_bytes = 8; stride_bytes = "64";     stride: else the access
+ *     random = false; stagger = false; nontemporal = false; cores = 1;
+ *     accesses = "100000";                 about how many to measure; else as many as make sense
+ * Either may have
  *     measured_us, measured_ci95_us = [lo, hi];     a published or measured time to compare with
  */
 #ifndef COALIGN_CONFIG_EXPERIMENT_CONFIG_H
@@ -24,6 +31,7 @@
 
 #include "base/status.h"
 #include "config/reader.h"
+#include "kernel/pattern.h"
 #include "layout/plan.h"
 #include "machine/machine.h"
 #include "model/factor.h"
@@ -41,7 +49,10 @@ typedef struct experiment_case {
     copy_desc copy;
     copy_options options; /* .strategy is the plan's choice when `automatic` */
     bool automatic;       /* strategy = "auto" */
-    bool placed;          /* the config gives the addresses below */
+    bool patterned;       /* a pattern instead of a copy */
+    pattern pattern;
+    uint64_t accesses; /* of the pattern; 0: as many as make sense */
+    bool placed;       /* the config gives the addresses below */
     int64_t src_base, dst_base;
     double measured_us; /* NAN: none; likewise its 95 % confidence interval */
     double measured_low_us, measured_high_us;

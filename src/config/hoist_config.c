@@ -157,6 +157,12 @@ static hoist_case *make_cases(hoist_experiment *e, size_t count, message *m) {
     return e->cases;
 }
 
+static status gpu_only(const machine *mach, message *m) {
+    return mach->kind == MACHINE_GPU
+               ? OK
+               : fail(m, ERR_INPUT, "%s is a CPU, which reorders loads itself: hoisting is for GPUs", mach->name);
+}
+
 static status read_experiment(const config *c, const char *machine_name, const config_overrides *overrides,
                               hoist_experiment *e, message *m) {
     const config_setting_t *root = config_root(c);
@@ -171,7 +177,8 @@ static status read_experiment(const config *c, const char *machine_name, const c
         return ERR_MEMORY;
     for (size_t i = 0; i < e->case_count; i++)
         TRY(read_case(c, config_setting_get_elem(list, (unsigned)i), &defaults, &e->cases[i], m));
-    return experiment_machine(c, machine_name, raw.machine, overrides, &e->mach, m);
+    TRY(experiment_machine(c, machine_name, raw.machine, overrides, &e->mach, m));
+    return gpu_only(&e->mach, m);
 }
 
 status hoist_experiment_load(const char *path, const char *machine_name, const config_overrides *overrides,
@@ -215,6 +222,8 @@ status hoist_experiment_body(const char *file, const char *text, size_t length, 
     config *empty = NULL;
     TRY(config_open_text(file, "", &empty, m));
     status s = experiment_machine(empty, machine_name, machine_name, overrides, &e->mach, m);
+    if (s == OK)
+        s = gpu_only(&e->mach, m);
     config_close(empty);
     return s;
 }

@@ -34,7 +34,7 @@ static status read_core(const loader *l, const config_setting_t *group) {
         CPU(window, 1, 16384),
         CPU(load_queue, 1, 16384),
         CPU(store_buffer, 1, 16384),
-        CPU(fill_buffers, 1, 1024),
+        CPU(fill_buffers, 1, 64),
         {.key = "simd_bytes", .kind = FIELD_BYTES, .offset = offsetof(raw_core, cpu.simd_bytes), .min = 1, .max = 64},
         CPU(load_ports, 1, 64),
         CPU(store_ports, 1, 64),
@@ -303,6 +303,9 @@ static status check_level(const machine *mach, uint32_t i, message *m) {
     if (level->scope == SCOPE_CORE && i >= MACHINE_PRIVATE_MAX)
         return fail(m, ERR_INPUT, "level '%s' is the third of a core's own; the engine follows %d", level->name,
                     MACHINE_PRIVATE_MAX);
+    if (level->scope == SCOPE_CORE && level->mshrs > 64)
+        return fail(m, ERR_INPUT, "level '%s' follows %" PRIu32 " lines at once; the engine follows 64", level->name,
+                    level->mshrs);
     if (i == 0 && level->holds != INCLUSION_FREE)
         return fail(m, ERR_INPUT, "level '%s' is the nearest to the core: holds = \"free\"", level->name);
     if (level->scope == SCOPE_CORE && level->holds == INCLUSION_MOSTLY)

@@ -2,12 +2,13 @@
 
 #include "base/num.h"
 #include "kernel/copy_build.h"
+#include "kernel/cpu_copy.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static status build_nothing(copy_build *b) {
-    b->k->block_threads = FLAT_BLOCK;
+    b->k->block_threads = b->mach->kind == MACHINE_CPU ? 1 : FLAT_BLOCK;
     b->k->registers = 16;
     return emit_exit(b);
 }
@@ -24,6 +25,10 @@ static status build(copy_build *b, const copy_options *options) {
     plan_text why;
     if (!plan_applicable(b->copy, strategy, &any, &t, &why))
         return fail(b->m, ERR_INPUT, "%s cannot do this copy: %s.", copy_strategy_name(strategy), why.text);
+    if (b->mach->kind == MACHINE_CPU)
+        return cpu_copy_build(b, options, &t);
+    if (options->nontemporal || options->tile || options->cores > 1)
+        return fail(b->m, ERR_INPUT, "Non-temporal stores, tiles of one's own and a number of cores are for CPUs.");
     switch (strategy) {
     case COPY_MEMCPY:
         return build_memcpy(b);
@@ -40,6 +45,7 @@ static status build(copy_build *b, const copy_options *options) {
     }
 }
 
+/* The same name for all machines: what CPUs make of it is in cpu_copy.h. */
 static void name_kernel(const copy_options *options, kernel *k) {
     if (options->strategy >= COPY_STRATEGY_COUNT)
         return;

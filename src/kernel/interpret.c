@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { SLOT_BYTES = 16 }; /* a register holds the widest access */
+enum { SLOT_BYTES = IR_ACCESS_MAX }; /* a register holds the widest access */
 
 typedef struct block_state {
     const kernel *k;

@@ -38,6 +38,9 @@ typedef struct copy_options {
     bool sorted;                  /* general kernel: permute the dimensions by stride first */
     bool signed_sort;             /* compare strides with their sign (the post's literal wording) */
     bool collapse;                /* general kernel: merge mergeable dimensions first */
+    bool nontemporal;             /* CPUs, memcpy: stores past the caches */
+    uint32_t tile;                /* CPUs, transpositions: side of the tiles, in rows; 0: by recursion */
+    uint32_t cores;               /* CPUs: cores that share the copy; 0 = 1 */
 } copy_options;
 
 /* A transposition as memory sees it: `batches` row-major matrices of `rows` x `columns` become their transposes.

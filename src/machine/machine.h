@@ -215,7 +215,7 @@ typedef struct cpu_desc {
     uint32_t store_buffer;            /* stores from entering until they are written */
     uint32_t fill_buffers;            /* lines on their way to the first level, and lines of non-temporal stores */
     uint32_t simd_bytes;              /* widest access */
-    uint32_t load_ports, store_ports; /* loads begun, stores executed and written in a cycle */
+    uint32_t load_ports, store_ports; /* loads begun in a cycle; stores executed, and written to one line, likewise */
     uint32_t ports[PIPE_COUNT];       /* instructions begun in a cycle, by pipe */
     uint32_t mispredict_cycles;       /* from the execution of a mispredicted branch to the next instruction */
     uint32_t predicted_trips;         /* the exit from a loop of more turns is mispredicted */

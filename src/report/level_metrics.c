@@ -24,6 +24,10 @@ COUNTER(evictions)
 COUNTER(dirty_evictions)
 COUNTER(partial_evictions)
 COUNTER(mshr_full_events)
+COUNTER(prefetches)
+COUNTER(prefetch_useful)
+COUNTER(prefetch_useless)
+COUNTER(taken_lines)
 #undef COUNTER
 
 metric_value level_read_hit(const run_record *r, uint32_t level) {
@@ -76,6 +80,11 @@ const level_metric level_metric_table[] = {
     {"dirty_evictions", "", "line", "of those, with bytes to write back", level_dirty_evictions},
     {"partial_evictions", "", "line", "of those, with a sector only partly written", level_partial_evictions},
     {"mshr_full_events", "", "event", "misses that found no free MSHR", level_mshr_full_events},
+    {"prefetches", "Prefetches", "line", "lines that this level's prefetchers asked for (CPUs)", level_prefetches},
+    {"prefetch_useful", "Prefetches used", "line", "of those, asked for by the program afterwards",
+     level_prefetch_useful},
+    {"prefetch_useless", "", "line", "of those, dropped before anyone asked", level_prefetch_useless},
+    {"taken_lines", "", "line", "reads that another core's cache answered (shared level of a CPU)", level_taken_lines},
     {"busy_mean_pct", "Busy, average", "%", "share of the run in which an average instance's port is taken",
      level_busy_mean},
     {"busy_max_pct", "Busy, busiest", "%", "share of the run in which the busiest instance's port is taken",

@@ -85,6 +85,17 @@ static metric_value get_element_bytes(const run_record *r, uint32_t a) {
     return count(r->element_bytes);
 }
 
+/* argument: which word of cpu_counters */
+#define CPU_WORD(member) (offsetof(cpu_counters, member) / sizeof(uint64_t))
+static metric_value get_cpu(const run_record *r, uint32_t word) {
+    return r->mach->kind == MACHINE_CPU ? count(((const uint64_t *)&r->sim.cpu)[word]) : none();
+}
+
+static metric_value get_element_ns(const run_record *r, uint32_t a) {
+    (void)a;
+    return r->elements ? real(r->sim.time_s * 1e9 / (double)r->elements) : none();
+}
+
 static metric_value get_duration(const run_record *r, uint32_t a) {
     (void)a;
     return real((double)r->sim.cycles / r->mach->clock_hz * 1e9);
@@ -438,6 +449,8 @@ const metric metric_table[] = {
     {SECTION_TIME, "launch_overhead_us", "Launch overhead", "us", "host-visible time of an empty kernel", get_launch,
      0},
     {SECTION_TIME, "sm__cycles_elapsed.max", "Core cycles", "cycle", "kernel time in core clock cycles", get_cycles, 0},
+    {SECTION_TIME, "ns_per_element", "Time per element", "ns", "predicted time / elements (of a pattern: accesses)",
+     get_element_ns, 0},
     {SECTION_TIME, "useful_bytes", "Useful bytes", "byte", "bytes read and written on the user's behalf",
      get_useful_bytes, 0},
     {SECTION_TIME, "useful_gb_per_s", "Useful bandwidth", "GB/s", "useful bytes / predicted time, 10^9 bytes a second",
@@ -520,6 +533,32 @@ const metric metric_table[] = {
      "share of the run in which it moved data, turned round, activated or refreshed", get_dram_busy, 2},
     {SECTION_DRAM, "dram_blocked_peak_pct", "Not available, busiest at the time", "%",
      "the same for whichever channel is the busiest at the time: hot spots that move", get_dram_busy, 3},
+
+    {SECTION_CPU, "cpu_cores", "Cores at work", "core", "cores that had a thread to run", get_cpu, CPU_WORD(cores)},
+    {SECTION_CPU, "tlb_requests", "TLB look-ups", "request", "addresses translated", get_cpu, CPU_WORD(tlb_requests)},
+    {SECTION_CPU, "tlb_second_hits", "  found in the second TLB", "request",
+     "of those, not in the first TLB but in the second", get_cpu, CPU_WORD(tlb_second_hits)},
+    {SECTION_CPU, "page_walks", "Page walks", "walk", "translations read from the page tables", get_cpu,
+     CPU_WORD(page_walks)},
+    {SECTION_CPU, "page_walk_reads", "Page table entries read", "read", "by page walks", get_cpu, CPU_WORD(walk_reads)},
+    {SECTION_CPU, "ownership_requests", "Ownership requests", "line",
+     "lines that the first level asked for to write them", get_cpu, CPU_WORD(ownership_requests)},
+    {SECTION_CPU, "invalidations", "Invalidations", "line",
+     "copies taken from a core because another one wants to write the line", get_cpu, CPU_WORD(invalidations)},
+    {SECTION_CPU, "downgrades", "Downgrades", "line",
+     "lines that a core may no longer write because another one reads them", get_cpu, CPU_WORD(downgrades)},
+    {SECTION_CPU, "back_invalidations", "Back-invalidations", "line",
+     "copies taken because an inclusive shared level dropped the line", get_cpu, CPU_WORD(back_invalidations)},
+    {SECTION_CPU, "mispredicted_branches", "Mispredicted branches", "inst", "exits of loops too long for the predictor",
+     get_cpu, CPU_WORD(mispredicted)},
+    {SECTION_CPU, "forwarded_loads", "Loads answered by the store buffer", "inst", "by a store not written yet",
+     get_cpu, CPU_WORD(forwarded)},
+    {SECTION_CPU, "streamed_lines", "Non-temporal buffers sent", "line", "past the caches to memory", get_cpu,
+     CPU_WORD(streamed_lines)},
+    {SECTION_CPU, "streamed_partial", "  of those, partly filled", "line", "sent before every byte was there", get_cpu,
+     CPU_WORD(streamed_partial)},
+    {SECTION_CPU, "fill_buffers_full_cycles", "Fill buffers all in use", "cycle", "summed over cores", get_cpu,
+     CPU_WORD(fill_full_cycles)},
 
     {SECTION_OCCUPANCY, "launch__grid_size", "Blocks", "block", "blocks launched", get_grid, 0},
     {SECTION_OCCUPANCY, "launch__block_size", "Threads a block", "thread", "threads of a block", get_block, 0},

@@ -37,6 +37,7 @@ typedef struct metric_value {
     X(SECTION_SHARED, "Shared memory")                                                                                 \
     X(SECTION_CACHES, "Caches")                                                                                        \
     X(SECTION_DRAM, "DRAM")                                                                                            \
+    X(SECTION_CPU, "CPU")                                                                                              \
     X(SECTION_OCCUPANCY, "Launch and occupancy")                                                                       \
     X(SECTION_INSTRUCTIONS, "Instructions")                                                                            \
     X(SECTION_STALLS, "Warp state")

@@ -134,7 +134,7 @@ status text_page(FILE *out, const report_options *options, const run_record *r, 
         pair_section(out, r, SECTION_SHARED);
     TRY(level_section(out, r, m));
     plain_section(out, r, SECTION_DRAM);
-    plain_section(out, r, SECTION_OCCUPANCY);
+    plain_section(out, r, r->mach->kind == MACHINE_CPU ? SECTION_CPU : SECTION_OCCUPANCY);
     plain_section(out, r, SECTION_INSTRUCTIONS);
     stall_section(out, r);
     return OK;

@@ -58,7 +58,7 @@ typedef struct store_entry {
     uint64_t physical[2];
     uint32_t code;
     uint8_t bytes, parts, part, nontemporal;
-    bool executed, senior, asked;
+    bool executed, senior, asked, ahead; /* ahead: a line was asked for before it was its turn */
 } store_entry;
 
 typedef enum fill_state { FILL_FREE, FILL_WAITS, FILL_SENT, FILL_COMING, FILL_GATHERS, FILL_STREAMED } fill_state;
@@ -77,7 +77,7 @@ typedef struct fill {
 typedef struct ask {
     uint64_t line;
     int32_t fill, walk; /* for whom; both NONE: the outer level's prefetcher */
-    bool used, prefetch;
+    bool prefetch;
 } ask;
 
 typedef struct walk {
@@ -114,6 +114,7 @@ struct cpu_core {
     /* stores */
     store_entry *store; /* ring */
     uint64_t store_head, store_tail, store_asked;
+    uint32_t lines_ahead; /* of stores in the buffer */
     uint16_t store_lines[STORE_HASH]; /* stores in the buffer, by virtual line */
 
     /* caches */
@@ -123,9 +124,11 @@ struct cpu_core {
     int64_t first_free, second_free; /* ticks: data paths */
     uint64_t first_per_byte, second_per_byte;
     fill *fills;
+    uint64_t fills_taken; /* a bit each */
     uint32_t fills_used, fills_waiting;
     int64_t full_since;
     ask *asks;
+    uint64_t asks_taken; /* a bit each */
     uint32_t ask_count, asks_used;
     tlb translation;
     walk *walks;
@@ -148,7 +151,8 @@ struct cpu_core {
     bool victims_travel; /* the shared level takes clean victims with their data */
     uint32_t streams_out;
 
-    bool worked; /* in this cycle */
+    bool worked;      /* in this cycle */
+    bool stores_move; /* something has changed that may let a store be written or a line be asked for */
     int64_t now, next;
     int64_t end;
     cpu_core_counters count;
@@ -396,13 +400,10 @@ static int64_t second_port(cpu_core *c, int64_t tick) {
 }
 
 static int32_t find_fill(const cpu_core *c, uint64_t line) {
-    uint32_t left = c->fills_used;
-    for (uint32_t i = 0; left; i++) {
-        if (c->fills[i].state == FILL_FREE)
-            continue;
-        left--;
-        if (c->fills[i].line == line && c->fills[i].state != FILL_STREAMED)
-            return (int32_t)i;
+    for (uint64_t left = c->fills_taken; left; left &= left - 1) {
+        const fill *x = &c->fills[__builtin_ctzll(left)];
+        if (x->line == line && x->state != FILL_STREAMED)
+            return (int32_t)(x - c->fills);
     }
     return NONE;
 }
@@ -422,6 +423,7 @@ static void tell_dropped(cpu_core *c, uint64_t line, bool dirty, int64_t t) {
 
 /* A line leaves level i for want of room. */
 static void evict(cpu_core *c, uint32_t i, uint64_t line, bool dirty, uint8_t state, int64_t t) {
+    c->stores_move = true; /* it may be the line that the first store waited for its turn with */
     level_counters *n = &c->count_level[i];
     n->evictions++;
     n->dirty_evictions += dirty;
@@ -523,23 +525,19 @@ static void note_use(cpu_core *c, uint32_t i, int32_t at) {
  */
 
 static int32_t find_ask(const cpu_core *c, uint64_t line) {
-    uint32_t left = c->asks_used;
-    for (uint32_t i = 0; left; i++) {
-        left -= c->asks[i].used;
-        if (c->asks[i].used && c->asks[i].line == line)
-            return (int32_t)i;
-    }
+    for (uint64_t left = c->asks_taken; left; left &= left - 1)
+        if (c->asks[__builtin_ctzll(left)].line == line)
+            return __builtin_ctzll(left);
     return NONE;
 }
 
 static int32_t new_ask(cpu_core *c, uint64_t line, bool own, int64_t t) {
     if (c->asks_used == c->ask_count)
         return NONE;
-    uint32_t i = 0;
-    while (c->asks[i].used)
-        i++;
+    const uint32_t i = (uint32_t)__builtin_ctzll(~c->asks_taken);
     c->asks_used++;
-    c->asks[i] = (ask){.line = line, .fill = NONE, .walk = NONE, .used = true};
+    c->asks_taken |= UINT64_C(1) << i;
+    c->asks[i] = (ask){.line = line, .fill = NONE, .walk = NONE};
     send(c, (line_message){.line = line, .kind = own ? LINE_OWN : LINE_READ, .token = i}, false, cycle_to_tick(t));
     level_counters *n = &c->count_level[outer_of(c)];
     n->down_read_requests++;
@@ -598,10 +596,9 @@ static int32_t new_fill(cpu_core *c, uint64_t line, fill_state state, int64_t t)
         push_out_gathering(c, t);
         return NONE;
     }
-    uint32_t i = 0;
-    while (c->fills[i].state != FILL_FREE)
-        i++;
+    const uint32_t i = (uint32_t)__builtin_ctzll(~c->fills_taken);
     c->fills_used++;
+    c->fills_taken |= UINT64_C(1) << i;
     if (c->fills_used == c->d->fill_buffers)
         c->full_since = t;
     c->fills[i] = (fill){.line = line, .state = state, .waiting = NONE};
@@ -629,7 +626,9 @@ static void free_fill(cpu_core *c, int32_t f, int64_t t) {
         c->full_since = TICK_NEVER;
     }
     c->fills[f].state = FILL_FREE;
+    c->fills_taken &= ~(UINT64_C(1) << f);
     c->fills_used--;
+    c->stores_move = true;
     wake_replays(c, t);
 }
 
@@ -973,6 +972,8 @@ static void execute_load(cpu_core *c, slot *s, int64_t t) {
             return;
         }
         s->parts_begun |= (uint8_t)(1u << part);
+        if (c->replay_first != NONE && c->fills_used < c->d->fill_buffers) /* it needed none: the next may have it */
+            wake_replays(c, t + 1);
         if (part == 0 && fresh)
             prefetch_first_lines(c, s->code, physical, t + extra);
     }
@@ -1055,19 +1056,25 @@ static void leave_store_buffer(cpu_core *c) {
         c->store_lines[store_hash(e->address >> c->line_shift)]--;
         c->store_lines[store_hash((e->address + e->bytes - 1) >> c->line_shift)]--;
     }
+    c->lines_ahead -= e->ahead;
     c->store_head++;
     c->store_asked = c->store_asked > c->store_head ? c->store_asked : c->store_head;
 }
 
 static void write_stores(cpu_core *c, int64_t t) {
+    if (!c->stores_move)
+        return;
+    c->stores_move = false;
     level_counters *n = &c->count_level[FIRST];
+    uint64_t written = UINT64_MAX; /* line of this cycle's first store: further ones have to go there too */
     for (uint32_t port = 0; port < c->d->store_ports && c->store_head < c->store_tail; port++) {
         store_entry *e = &c->store[c->store_head % c->d->store_buffer];
-        if (!e->senior)
+        if (!e->senior || (port && e->bytes && e->physical[e->part] != written))
             break;
+        written = e->physical[e->part];
         if (!e->bytes) { /* no active lane */
             leave_store_buffer(c);
-            c->worked = true;
+            c->worked = c->stores_move = true;
             continue;
         }
         const uint64_t line = e->physical[e->part];
@@ -1085,7 +1092,7 @@ static void write_stores(cpu_core *c, int64_t t) {
                 if (f != NONE && c->fills[f].state == FILL_GATHERS)
                     send_stream(c, f, t);
                 else if (f == NONE && ask_to_own(c, line, t))
-                    c->worked = true;
+                    c->worked = c->stores_move = true;
                 break;
             }
             n->write_requests++;
@@ -1096,26 +1103,32 @@ static void write_stores(cpu_core *c, int64_t t) {
             c->level[FIRST].line[at].dirty = 1;
             e->asked = false;
         }
-        c->worked = true;
+        c->worked = c->stores_move = true;
         if (++e->part == e->parts)
             leave_store_buffer(c);
     }
-    /* Lines of the stores behind the first are asked for ahead. */
+    /* Lines of the stores behind the first are asked for ahead, as many as there are fill buffers: more could push each
+     * other out of the first level before they are written. */
     for (uint32_t tries = 0; c->store_asked < c->store_tail && tries < 4; tries++) {
         store_entry *e = &c->store[c->store_asked % c->d->store_buffer];
-        if (!e->senior)
+        if (!e->senior || c->lines_ahead >= c->d->fill_buffers)
             break;
         bool all = true;
         int32_t at = NONE;
         for (uint32_t p = e->part; p < e->parts && e->bytes && !e->nontemporal; p++) {
-            if (!e->asked && !owned(c, e->physical[p], &at))
-                e->asked = true;
+            if (owned(c, e->physical[p], &at))
+                continue;
+            e->asked = true;
+            if (!e->ahead && find_fill(c, e->physical[p]) == NONE) {
+                e->ahead = true;
+                c->lines_ahead++;
+            }
             all = all && ask_to_own(c, e->physical[p], t);
         }
         if (!all)
             break;
         c->store_asked++;
-        c->worked = true;
+        c->worked = c->stores_move = true;
     }
 }
 
@@ -1373,7 +1386,7 @@ static void leave_window(cpu_core *c, int64_t t) {
         }
         const uint8_t op = c->k->code[s->code].op;
         if (op == OP_STORE)
-            c->store[s->store].senior = true;
+            c->store[s->store].senior = c->stores_move = true;
         c->loads -= op == OP_LOAD;
         c->head++;
     }
@@ -1390,7 +1403,7 @@ static void leave_window(cpu_core *c, int64_t t) {
 static void data_arrives(cpu_core *c, const line_message *msg, int64_t t) {
     const ask got = c->asks[msg->token];
     const uint32_t i = outer_of(c);
-    c->asks[msg->token].used = false;
+    c->asks_taken &= ~(UINT64_C(1) << msg->token);
     c->asks_used--;
     const uint8_t state = msg->exclusive ? LINE_WRITABLE : 0;
     if (i > 0) {
@@ -1497,6 +1510,7 @@ static void cycle(cpu_core *c, int64_t t) {
     for (size_t i = 0; i < c->probe_count; i++)
         if (!answer_probe(c, &c->probe[i], t))
             c->probe[left++] = c->probe[i];
+    c->stores_move |= c->probe_count != left; /* a line may be gone */
     c->probe_count = left;
     leave_window(c, t);
     execute(c, t);

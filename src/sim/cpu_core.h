@@ -10,11 +10,11 @@
  *     line; without a free one it waits. A load whose bytes an older store in the store buffer has takes them from
  * there
  *   - up to issue_width finished instructions leave the window, in order
- *   - stores that have left write the first level in order, store_ports a cycle. They need the line as its owner; lines
- * of the stores behind the first are asked for ahead. Non-temporal stores gather in a fill buffer instead, which is
- * sent to memory when the line is whole, or when a buffer is needed A cycle in which nothing leaves the window is
- * charged to what its oldest instruction waits for: cycles with an instruction that left + all stalls = cycles from the
- * thread's start to its end.
+ *   - stores that have left write the first level in order, up to store_ports a cycle to one line. They need the line
+ * as its owner; lines of the stores behind the first are asked for ahead. Non-temporal stores gather in a fill buffer
+ * instead, which is sent to memory when the line is whole, or when a buffer is needed A cycle in which nothing leaves
+ * the window is charged to what its oldest instruction waits for: cycles with an instruction that left + all stalls =
+ * cycles from the thread's start to its end.
  */
 #ifndef COALIGN_SIM_CPU_CORE_H
 #define COALIGN_SIM_CPU_CORE_H

@@ -59,11 +59,15 @@ uint32_t prefetch_first(prefetcher *p, uint32_t instruction, uint64_t address, u
 }
 
 static stream_entry *stream_of(prefetcher *p, uint64_t block) {
+    if (p->last_stream < p->desc->streams && p->stream[p->last_stream].block == block + 1)
+        return &p->stream[p->last_stream];
     stream_entry *oldest = p->stream;
     for (uint32_t i = 0; i < p->desc->streams; i++) {
         stream_entry *e = &p->stream[i];
-        if (e->block == block + 1)
+        if (e->block == block + 1) {
+            p->last_stream = i;
             return e;
+        }
         if (e->used < oldest->used)
             oldest = e;
     }

@@ -39,6 +39,7 @@ typedef struct prefetcher {
     stride_entry *stride;
     stream_entry *stream;
     uint64_t clock;
+    uint32_t last_stream; /* the one looked for last */
 } prefetcher;
 
 status prefetcher_init(prefetcher *p, const prefetch_desc *desc, uint32_t line_bytes, message *m);
