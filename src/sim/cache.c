@@ -9,8 +9,12 @@ static cache_set *set_at(const cache *c, uint32_t set) {
     return (cache_set *)(void *)(c->set + set * c->set_bytes);
 }
 
+static uint64_t *pending_of(const cache *c, cache_set *s) {
+    return s->check + c->check_words;
+}
+
 static cache_link *links_of(const cache *c, cache_set *s) {
-    return (cache_link *)(void *)(s->check + c->check_words);
+    return (cache_link *)(void *)(pending_of(c, s) + c->pending_words);
 }
 
 status cache_init(cache *c, const cache_level *desc, uint32_t share, message *m) {
@@ -18,7 +22,9 @@ status cache_init(cache *c, const cache_level *desc, uint32_t share, message *m)
     c->sets = (uint32_t)(desc->size_bytes / share / desc->line_bytes / desc->ways);
     c->set_mask = (c->sets & (c->sets - 1)) == 0 ? c->sets - 1 : 0;
     c->check_words = (c->ways + 7) / 8;
-    c->set_bytes = sizeof(cache_set) + (size_t)c->check_words * 8 + (c->ways * sizeof(cache_link) + 7) / 8 * 8;
+    c->pending_words = (c->ways + 63) / 64;
+    c->set_bytes = sizeof(cache_set) + ((size_t)c->check_words + c->pending_words) * 8 +
+                   (c->ways * sizeof(cache_link) + 7) / 8 * 8;
     const size_t slots = (size_t)c->sets * c->ways;
     c->mshr_count = desc->mshrs;
     const size_t waiters = (size_t)desc->mshrs * ((size_t)desc->mshr_merges + 1);
@@ -206,11 +212,13 @@ int32_t cache_victim(cache *c, int64_t line) {
         return random_victim(c, base);
     /* Empty ways are the oldest, since nothing has touched them. */
     cache_set *s = set_at(c, set);
+    if (s->pending == c->ways)
+        return CACHE_NONE;
     const cache_link *link = links_of(c, s);
+    const uint64_t *pending = pending_of(c, s);
     uint32_t way = s->oldest;
-    for (; c->line[base + way].mshr != CACHE_NONE; way = link[way].newer)
-        if (way == s->newest)
-            return CACHE_NONE;
+    while (pending[way / 64] >> way % 64 & 1)
+        way = link[way].newer;
     return (int32_t)(base + way);
 }
 
@@ -222,6 +230,14 @@ void cache_replace(cache *c, int32_t slot, int64_t line) {
     touch(c, s, way);
     c->line[slot].number = line;
     c->line[slot].present = c->line[slot].dirty = 0;
+}
+
+/* The first miss of the line in this slot begins, or its last one has ended. */
+static void toggle_pending(cache *c, int32_t slot, bool begins) {
+    const uint32_t set = (uint32_t)slot / c->ways, way = (uint32_t)slot % c->ways;
+    cache_set *s = set_at(c, set);
+    pending_of(c, s)[way / 64] ^= UINT64_C(1) << way % 64;
+    s->pending += begins ? 1 : -1u;
 }
 
 int32_t cache_mshr_new(cache *c, int32_t slot, int64_t line, bytemask mask) {
@@ -237,6 +253,8 @@ int32_t cache_mshr_new(cache *c, int32_t slot, int64_t line, bytemask mask) {
                       .slot = slot,
                       .next = c->line[slot].mshr,
                       .waiters = CACHE_NONE};
+    if (c->line[slot].mshr == CACHE_NONE)
+        toggle_pending(c, slot, true);
     c->line[slot].mshr = id;
     c->mshr_used++;
     return id;
@@ -284,6 +302,8 @@ void cache_fill(cache *c, int32_t mshr) {
     while (*link != mshr)
         link = &c->mshr[*link].next;
     *link = h->next;
+    if (l->mshr == CACHE_NONE)
+        toggle_pending(c, h->slot, false);
     h->next = c->free_mshr;
     c->free_mshr = mshr;
     c->mshr_used--;

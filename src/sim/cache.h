@@ -55,22 +55,23 @@ typedef struct cache_due {
 } cache_due;
 
 /* What one set needs for a look-up lies together, in a few host cache lines: a byte of every line's number to compare
- * eight ways at a time, and the ways in order of their last use (LRU) or arrival (FIFO) as a doubly linked list. */
+ * eight ways at a time, which ways have misses under way, and the ways in order of their last use (LRU) or arrival
+ * (FIFO) as a doubly linked list. */
 typedef struct cache_link {
     uint16_t newer, older;
 } cache_link;
 
 typedef struct cache_set {
     uint16_t newest, oldest;
-    uint16_t reserved[2];
-    uint64_t check[]; /* a byte per way, rounded up to whole words; then cache_link[ways] */
+    uint32_t pending; /* ways with misses under way */
+    uint64_t check[]; /* a byte per way, a bit per pending way, each rounded up to whole words; then cache_link[ways] */
 } cache_set;
 
 typedef struct cache {
     const cache_level *desc;
     uint32_t sets, ways, line_bytes;
     uint32_t set_mask; /* sets - 1 where that is a mask, else 0 */
-    uint32_t check_words;
+    uint32_t check_words, pending_words;
     size_t set_bytes;
     unsigned char *set; /* cache_set, set_bytes each */
     cache_line *line;   /* slot = set * ways + way */
