@@ -43,3 +43,24 @@ status case_with_place(status s, const experiment_case *what, message *m) {
 status case_prepare(run_case *c, const experiment_case *what, message *m) {
     return case_with_place(prepare(c, what, m), what, m);
 }
+
+status case_simulate(const run_case *c, const machine *mach, const arguments *args, progress *bar, run_record *record,
+                     message *m) {
+    const experiment_case *what = c->what;
+    *record = (run_record){.case_name = what->name,
+                           .strategy = c->strategy,
+                           .dataset = what->dataset,
+                           .plan_reason = c->reason.text,
+                           .measured_us = what->measured_us,
+                           .measured_low_us = what->measured_low_us,
+                           .measured_high_us = what->measured_high_us};
+    for (int k = 0; k < PLAN_NOTE_COUNT; k++)
+        record->note[k] = c->note[k].text;
+    bar->name = what->name;
+    status s;
+    if (what->patterned)
+        s = simulate_pattern(mach, &what->pattern, what->accesses, args, bar, record, m);
+    else
+        s = simulate_copy(mach, &what->copy, &c->options, c->src_base, c->dst_base, args, bar, record, m);
+    return case_with_place(s, what, m);
+}

@@ -17,6 +17,10 @@ typedef struct run_case {
 /* Errors as place_copy, plan_copy, with the case's file and line in front. */
 status case_prepare(run_case *c, const experiment_case *what, message *m);
 
+/* Fills the record, whose texts point to the case. Errors as those of cmd/simulate.h, likewise. */
+status case_simulate(const run_case *c, const machine *mach, const arguments *args, progress *bar, run_record *record,
+                     message *m);
+
 /* Puts the case's place in front of the message, unless it names one already. Returns s. */
 status case_with_place(status s, const experiment_case *what, message *m);
 

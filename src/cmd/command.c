@@ -8,14 +8,12 @@ const option_desc option_table[OPTION_COUNT] = {
 #undef X
 };
 
-#define BIT(id) (UINT32_C(1) << (id))
-
-enum {
-    ALWAYS = BIT(OPT_HELP) | BIT(OPT_VERSION),
-    REPORTS = ALWAYS | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT),
-    SIMULATES = REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_EXACT) | BIT(OPT_DETAILS) | BIT(OPT_THREADS) |
-                BIT(OPT_QUIET),
-};
+#define BIT(id) (UINT64_C(1) << (id))
+#define ALWAYS (BIT(OPT_HELP) | BIT(OPT_VERSION))
+#define REPORTS (ALWAYS | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT))
+#define SIMULATES                                                                                                      \
+    (REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_EXACT) | BIT(OPT_DETAILS) | BIT(OPT_THREADS) |             \
+     BIT(OPT_QUIET))
 
 const command command_table[] = {
     {"run", "CONFIG", 1, 1, SIMULATES, "simulate the cases of a config file",

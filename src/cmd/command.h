@@ -80,7 +80,7 @@ typedef struct command {
     const char *name;
     const char *operands; /* as shown in the usage line */
     size_t operands_min, operands_max;
-    uint32_t options; /* bit per option_id */
+    uint64_t options; /* bit per option_id */
     const char *summary;
     const char *about; /* the paragraph of its --help */
     status (*run)(const arguments *args, message *m);

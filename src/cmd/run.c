@@ -33,23 +33,8 @@ static status simulate(run *r, const arguments *args, message *m) {
     for (size_t i = 0; i < count && s == OK; i++) {
         const run_case *c = &r->cases[i];
         run_record *record = &r->records[i];
-        *record = (run_record){.case_name = c->what->name,
-                               .strategy = c->strategy,
-                               .dataset = c->what->dataset,
-                               .plan_reason = c->reason.text,
-                               .measured_us = c->what->measured_us,
-                               .measured_low_us = c->what->measured_low_us,
-                               .measured_high_us = c->what->measured_high_us};
-        for (int k = 0; k < PLAN_NOTE_COUNT; k++)
-            record->note[k] = c->note[k].text;
         bar.index = i;
-        bar.name = c->what->name;
-        const machine *mach = &r->experiment.mach;
-        if (c->what->patterned)
-            s = simulate_pattern(mach, &c->what->pattern, c->what->accesses, args, &bar, record, m);
-        else
-            s = simulate_copy(mach, &c->what->copy, &c->options, c->src_base, c->dst_base, args, &bar, record, m);
-        s = case_with_place(s, c->what, m);
+        s = case_simulate(c, &r->experiment.mach, args, &bar, record, m);
         r->done += s == OK;
     }
     progress_clear(&bar);

@@ -46,36 +46,27 @@ static void level_prefix(char *prefix, const char *name) {
     *prefix = '\0';
 }
 
-enum { PREFIX_MAX = sizeof((cache_level){0}.name), PREFIXES_MAX = 32 };
-
-typedef struct prefixes {
-    char name[PREFIXES_MAX][PREFIX_MAX];
-    size_t count;
-} prefixes;
-
-static size_t prefix_index(const prefixes *p, const char *name) {
+static size_t column_index(const report_columns *c, const char *name) {
     size_t i = 0;
-    while (i < p->count && strcmp(p->name[i], name) != 0)
+    while (i < c->count && strcmp(c->level[i], name) != 0)
         i++;
     return i;
 }
 
-/* The runs may be of machines with different levels: columns for all names, in order of appearance. */
-static void collect(prefixes *p, const run_record *records, size_t count) {
-    for (size_t r = 0; r < count; r++)
-        for (uint32_t i = 0; i < records[r].mach->level_count; i++) {
-            char name[PREFIX_MAX];
-            level_prefix(name, records[r].mach->level[i].name);
-            if (prefix_index(p, name) == p->count && p->count < PREFIXES_MAX)
-                memcpy(p->name[p->count++], name, sizeof name);
-        }
+void report_columns_add(report_columns *c, const machine *mach) {
+    for (uint32_t i = 0; i < mach->level_count; i++) {
+        char name[REPORT_PREFIX_MAX];
+        level_prefix(name, mach->level[i].name);
+        if (column_index(c, name) == c->count && c->count < REPORT_PREFIXES_MAX)
+            memcpy(c->level[c->count++], name, sizeof name);
+    }
 }
 
 /* The level of the record's machine with that column prefix; level_count when it has none. */
 static uint32_t level_of(const run_record *r, const char *prefix) {
     uint32_t i = 0;
     for (; i < r->mach->level_count; i++) {
-        char name[PREFIX_MAX];
+        char name[REPORT_PREFIX_MAX];
         level_prefix(name, r->mach->level[i].name);
         if (strcmp(name, prefix) == 0)
             break;
@@ -83,31 +74,39 @@ static uint32_t level_of(const run_record *r, const char *prefix) {
     return i;
 }
 
-status report_csv(FILE *out, const run_record *records, size_t count, message *m) {
-    (void)m;
-    prefixes levels = {0};
-    collect(&levels, records, count);
+void report_csv_header(FILE *out, const report_columns *c) {
     for (size_t i = 0; i < metric_count; i++)
         fprintf(out, "%s%s", i ? "," : "", metric_table[i].name);
-    for (size_t l = 0; l < levels.count; l++)
+    for (size_t l = 0; l < c->count; l++)
         for (size_t i = 0; i < level_metric_count; i++)
-            fprintf(out, ",%s_%s", levels.name[l], level_metric_table[i].name);
+            fprintf(out, ",%s_%s", c->level[l], level_metric_table[i].name);
     fputc('\n', out);
-    for (size_t r = 0; r < count; r++) {
-        for (size_t i = 0; i < metric_count; i++) {
-            if (i)
-                fputc(',', out);
-            csv_value(out, metric_table[i].get(&records[r], metric_table[i].argument));
-        }
-        for (size_t l = 0; l < levels.count; l++) {
-            uint32_t level = level_of(&records[r], levels.name[l]);
-            for (size_t i = 0; i < level_metric_count; i++) {
-                fputc(',', out);
-                csv_value(out, level < records[r].mach->level_count ? level_metric_table[i].get(&records[r], level)
-                                                                    : (metric_value){.kind = VALUE_NONE});
-            }
-        }
-        fputc('\n', out);
+}
+
+void report_csv_row(FILE *out, const report_columns *c, const run_record *r) {
+    for (size_t i = 0; i < metric_count; i++) {
+        if (i)
+            fputc(',', out);
+        csv_value(out, metric_table[i].get(r, metric_table[i].argument));
     }
+    for (size_t l = 0; l < c->count; l++) {
+        uint32_t level = level_of(r, c->level[l]);
+        for (size_t i = 0; i < level_metric_count; i++) {
+            fputc(',', out);
+            csv_value(out, level < r->mach->level_count ? level_metric_table[i].get(r, level)
+                                                        : (metric_value){.kind = VALUE_NONE});
+        }
+    }
+    fputc('\n', out);
+}
+
+status report_csv(FILE *out, const run_record *records, size_t count, message *m) {
+    (void)m;
+    report_columns columns = {.count = 0};
+    for (size_t r = 0; r < count; r++)
+        report_columns_add(&columns, records[r].mach);
+    report_csv_header(out, &columns);
+    for (size_t r = 0; r < count; r++)
+        report_csv_row(out, &columns, &records[r]);
     return OK;
 }

@@ -40,6 +40,20 @@ status report_text(FILE *out, const report_options *options, const run_record *r
 status report_json(FILE *out, const report_options *options, const run_record *records, size_t count, message *m);
 status report_csv(FILE *out, const run_record *records, size_t count, message *m);
 
+/* The CSV table piece by piece, for those who have not all records at once. Runs may be of machines with different
+ * levels: first the machines are named, in order, then there are columns for the levels of all of them. */
+enum { REPORT_PREFIXES_MAX = 32, REPORT_PREFIX_MAX = sizeof((cache_level){0}.name) };
+typedef struct report_columns {
+    char level[REPORT_PREFIXES_MAX][REPORT_PREFIX_MAX]; /* how the columns of each begin */
+    size_t count;
+} report_columns;
+void report_columns_add(report_columns *c, const machine *mach);
+void report_csv_header(FILE *out, const report_columns *c);
+void report_csv_row(FILE *out, const report_columns *c, const run_record *r);
+
+/* One field of CSV, quoted when it must be. */
+void csv_field(FILE *out, const char *text);
+
 /* A value for people: four significant digits, counts in groups of three, "n/a". Returns buffer. */
 char *format_value(char *buffer, size_t size, metric_value v);
 

@@ -2,13 +2,11 @@
 #ifndef COALIGN_REPORT_WRITE_H
 #define COALIGN_REPORT_WRITE_H
 
-#include "report/metrics.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* One field, quoted when it must be. */
-void csv_field(FILE *out, const char *text);
 /* Full precision; n/a when unknown. */
 void csv_value(FILE *out, metric_value v);
 

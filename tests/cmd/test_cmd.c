@@ -133,7 +133,7 @@ Test(arguments, every_way_to_write_an_option) {
                     "x",      "one", "--output", "-",     "--",           "-two"};
     arguments a;
     message m;
-    static const command c = {.name = "c", .operands = "", .operands_max = 2, .options = UINT32_MAX};
+    static const command c = {.name = "c", .operands = "", .operands_max = 2, .options = UINT64_MAX};
     cr_assert_eq(arguments_parse(&a, &c, (int)(sizeof argv / sizeof *argv), argv, &m), OK, "%s", m.text);
     cr_expect_str_eq(a.machine, "v100");
     cr_assert_eq(a.define_count, 3);
