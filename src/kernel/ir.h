@@ -32,6 +32,7 @@
 enum {
     IR_LOOPS_MAX = 3,       /* nesting depth */
     IR_REGISTERS_MAX = 256, /* scoreboard names; 0 means none */
+    IR_SOURCES_MAX = 7,     /* registers that an instruction waits for; generated code has at most 3 */
     IR_NONE = 0xffff,       /* no access, no loop, no guard */
     IR_ACCESS_MAX = 64,     /* bytes of a lane's access: a vector register of a CPU */
 };
@@ -67,9 +68,9 @@ typedef struct ir_access {
 } ir_access;
 
 typedef struct ir_inst {
-    uint8_t op;     /* op_class */
-    uint8_t dst;    /* register written, 0 = none */
-    uint8_t src[3]; /* registers read, 0 = none */
+    uint8_t op;                  /* op_class */
+    uint8_t dst;                 /* register written, 0 = none */
+    uint8_t src[IR_SOURCES_MAX]; /* registers read, 0 = none */
     uint8_t pad;
     uint16_t access; /* memory: which access. BRANCH as an exit test: the access whose bounds decide; else IR_NONE */
     uint16_t loop;   /* BRANCH that closes a loop: which; else IR_NONE */

@@ -10,6 +10,7 @@
 
 typedef struct warp {
     warp_place place;
+    const recorded_step *step; /* recorded: its instructions, by pc; NULL: the kernel's */
     uint32_t pc;
     uint32_t block_slot;
     int64_t start;
@@ -28,6 +29,7 @@ typedef struct block_slot {
     bool resident;
     uint32_t warps_left, alive, at_barrier; /* not released; not exited; waiting at the barrier */
     uint64_t block;
+    recorded_block *recorded; /* or NULL */
 } block_slot;
 
 /* A scheduler's warps stand at positions in order of age, and sets of warps are masks of positions: the lowest bit is
@@ -74,6 +76,7 @@ typedef struct lsu_entry {
 
 typedef struct launch {
     uint64_t block;
+    recorded_block *recorded;
     int64_t cycle;
 } launch;
 
@@ -165,10 +168,11 @@ status core_decode(const machine *mach, const kernel *k, core_inst **out, messag
                               .pipe = (uint8_t)timing->pipe,
                               .dst = inst->dst,
                               .reason = (uint8_t)reason_of(inst->op)};
-        const uint8_t regs[4] = {inst->dst, inst->src[0], inst->src[1], inst->src[2]};
-        for (int r = 0; r < 4; r++)
-            if (regs[r])
-                code[i].reg[code[i].reg_count++] = regs[r];
+        if (inst->dst)
+            code[i].reg[code[i].reg_count++] = inst->dst;
+        for (int r = 0; r < IR_SOURCES_MAX; r++)
+            if (inst->src[r])
+                code[i].reg[code[i].reg_count++] = inst->src[r];
     }
     return OK;
 }
@@ -219,6 +223,13 @@ status core_new(const core_shared *shared, uint32_t id, uint32_t number, core **
 void core_free(core *c) {
     if (!c)
         return;
+    for (uint32_t i = 0; c->blocks && i < c->shared->resident_blocks; i++)
+        if (c->blocks[i].resident)
+            recorded_block_free(c->blocks[i].recorded);
+    for (; c->launches && c->launch_count; c->launch_count--) {
+        recorded_block_free(c->launches[c->launch_head].recorded);
+        c->launch_head = (c->launch_head + 1) % c->shared->resident_blocks;
+    }
     mem_free(c->warps);
     mem_free(c->reg_ready);
     mem_free(c->reg_reason);
@@ -400,11 +411,16 @@ static void enter(core *c, uint32_t slot) {
     s->slot[s->end++] = (uint8_t)slot;
 }
 
+/* Where the warp's next instruction stands in the code. */
+static inline uint32_t code_at(const warp *w) {
+    return w->step ? w->step[w->pc].inst : w->pc;
+}
+
 /* Works out when the warp's next instruction may issue: not before `earliest` (with its reason), nor before its
  * registers are there. */
 static void find_wake(core *c, uint32_t slot, int64_t earliest, stall_reason reason) {
     warp *w = &c->warps[slot];
-    const core_inst *inst = &c->shared->code[w->pc];
+    const core_inst *inst = &c->shared->code[code_at(w)];
     const int64_t *ready = c->reg_ready + (size_t)slot * c->registers;
     uint32_t last = 0; /* the register that is ready last; register 0 always is */
     for (uint32_t i = 0; i < inst->reg_count; i++)
@@ -424,14 +440,27 @@ uint32_t core_room(const core *c) {
     return c->shared->resident_blocks - c->resident_blocks;
 }
 
-bool core_launch(core *c, uint64_t block, int64_t cycle) {
+bool core_launch(core *c, uint64_t block, recorded_block *recorded, int64_t cycle) {
     if (!core_room(c))
         return false;
     c->resident_blocks++;
     const uint32_t n = c->shared->resident_blocks;
-    c->launches[(c->launch_head + c->launch_count) % n] = (launch){block, cycle};
+    c->launches[(c->launch_head + c->launch_count) % n] = (launch){block, recorded, cycle};
     c->launch_count++;
     return true;
+}
+
+static void end_block(core *c, block_slot *b, int64_t cycle) {
+    b->resident = false;
+    recorded_block_free(b->recorded);
+    b->recorded = NULL;
+    c->resident_blocks--;
+    c->end = max64(c->end, cycle);
+    if (!mem_reserve((void **)&c->finished, &c->finished_capacity, c->finished_count + 1, sizeof *c->finished)) {
+        c->fault = "not enough memory";
+        return;
+    }
+    c->finished[c->finished_count++] = cycle;
 }
 
 static void start_block(core *c, const launch *l) {
@@ -441,10 +470,19 @@ static void start_block(core *c, const launch *l) {
     while (c->blocks[b].resident)
         b++;
     block_slot *bs = &c->blocks[b];
-    *bs = (block_slot){
-        .resident = true, .warps_left = sh->warps_per_block, .alive = sh->warps_per_block, .block = l->block};
+    *bs = (block_slot){.resident = true,
+                       .warps_left = sh->warps_per_block,
+                       .alive = sh->warps_per_block,
+                       .block = l->block,
+                       .recorded = l->recorded};
     uint32_t slot = 0;
     for (uint32_t i = 0; i < sh->warps_per_block; i++) {
+        c->count.warps++;
+        if (l->recorded && !l->recorded->warp[i].steps) {
+            bs->warps_left--;
+            bs->alive--;
+            continue;
+        }
         while (c->warps[slot].resident)
             slot++;
         const uint32_t first = i * width;
@@ -455,11 +493,14 @@ static void start_block(core *c, const launch *l) {
                                 .gap_start = l->cycle,
                                 .resident = true};
         memset(c->reg_ready + (size_t)slot * c->registers, 0, c->registers * sizeof *c->reg_ready);
+        if (l->recorded)
+            c->warps[slot].step = l->recorded->step + l->recorded->warp[i].first;
         enter(c, slot);
         find_wake(c, slot, l->cycle, STALL_WAIT);
-        c->count.warps++;
     }
     c->count.blocks++;
+    if (!bs->warps_left)
+        end_block(c, bs, l->cycle);
 }
 
 static void release_warp(core *c, uint32_t slot, int64_t cycle) {
@@ -469,16 +510,8 @@ static void release_warp(core *c, uint32_t slot, int64_t cycle) {
     w->resident = false;
     scheduler_of(c, w)->live &= ~(UINT64_C(1) << w->position);
     block_slot *b = &c->blocks[w->block_slot];
-    if (--b->warps_left == 0) {
-        b->resident = false;
-        c->resident_blocks--;
-        c->end = max64(c->end, cycle);
-        if (!mem_reserve((void **)&c->finished, &c->finished_capacity, c->finished_count + 1, sizeof *c->finished)) {
-            c->fault = "not enough memory";
-            return;
-        }
-        c->finished[c->finished_count++] = cycle;
-    }
+    if (--b->warps_left == 0)
+        end_block(c, b, cycle);
 }
 
 static void barrier_arrive(core *c, block_slot *b, int64_t cycle) {
@@ -805,7 +838,7 @@ static void account_and_note(core *c, const scheduler *s, warp *w, pipe_id pipe,
     if (l->count == l->capacity)
         return;
     timeline_event *e = &l->event[l->count++];
-    *e = (timeline_event){.cycle = t, .ready = -1, .pc = w->pc};
+    *e = (timeline_event){.cycle = t, .ready = -1, .pc = code_at(w)};
     for (int i = 0; i < STALL_COUNT; i++)
         e->stall[i] = (uint32_t)(c->count.stall_cycles[i] - before[i]);
 }
@@ -819,14 +852,32 @@ static warp_place place_for(const core *c, const warp *w, const ir_access *a) {
     return p;
 }
 
+/* The lanes of the warp's next instruction, which accesses a. A recorded thread's local words stand beside those of the
+ * other resident threads, as NVIDIA's GPUs lay them out. */
+static void access_of(const core *c, const warp *w, const ir_access *a, warp_access *out) {
+    if (!w->step) {
+        const warp_place place = place_for(c, w, a);
+        address_warp(c->k, a, &place, c->shared->lane_loop, out);
+        return;
+    }
+    recorded_access(c->blocks[w->block_slot].recorded, w->step[w->pc].access, out);
+    if (a->space != SPACE_LOCAL || out->affine)
+        return;
+    const int64_t slots = (int64_t)c->shared->resident_blocks, threads = c->k->block_threads;
+    const int64_t thread = (c->number * slots + w->block_slot) * threads + w->place.first_thread;
+    for (uint64_t left = out->mask; left; left &= left - 1) {
+        int64_t *at = &out->lane[__builtin_ctzll(left)];
+        *at = (*at / 4 * slots * threads * c->shared->cores + thread + __builtin_ctzll(left)) * 4 + *at % 4;
+    }
+}
+
 /* Puts a global or local access into the LSU queue, which has room. */
 static void issue_memory(core *c, uint32_t slot, const ir_inst *inst, int64_t t) {
     warp *w = &c->warps[slot];
     const ir_access *a = &c->k->accesses[inst->access];
     const bool store = inst->op == OP_STORE;
     lsu_entry *e = &c->queue[(c->queue_head + c->queue_count) % c->mach->lsu.queue];
-    const warp_place place = place_for(c, w, a);
-    address_warp(c->k, a, &place, c->shared->lane_loop, &e->access);
+    access_of(c, w, a, &e->access);
     if (!e->access.mask) {
         c->count.requests_empty[store]++;
         set_register(c, slot, inst->dst, t + c->mach->core.op[inst->op].latency_cycles, STALL_WAIT);
@@ -854,7 +905,7 @@ static void issue_shared(core *c, uint32_t slot, const ir_inst *inst, int64_t t)
     const ir_access *a = &c->k->accesses[inst->access];
     const core_desc *d = &c->mach->core;
     const int store = inst->op == OP_SHARED_STORE;
-    address_warp(c->k, a, &c->warps[slot].place, c->shared->lane_loop, &access);
+    access_of(c, &c->warps[slot], a, &access);
     uint32_t ideal = 0;
     const uint32_t passes =
         bank_passes(&access, a->bytes, d->warp_width, d->shared_banks, d->shared_bank_bytes, &ideal);
@@ -895,7 +946,8 @@ static bool refused(core *c, warp *w, const core_inst *inst, int64_t t) {
 /* Issues the next instruction of this warp at t and works out what comes after it. */
 static void issue(core *c, scheduler *s, uint32_t slot, int64_t t) {
     warp *w = &c->warps[slot];
-    const core_inst *inst = &c->shared->code[w->pc];
+    const uint32_t at = code_at(w);
+    const core_inst *inst = &c->shared->code[at];
     const pipe_id pipe = (pipe_id)inst->pipe;
     if (in_timeline(c, slot))
         account_and_note(c, s, w, pipe, t);
@@ -911,14 +963,14 @@ static void issue(core *c, scheduler *s, uint32_t slot, int64_t t) {
     switch (inst->op) {
     case OP_LOAD:
     case OP_STORE:
-        issue_memory(c, slot, &c->k->code[w->pc], t);
+        issue_memory(c, slot, &c->k->code[at], t);
         break;
     case OP_SHARED_LOAD:
     case OP_SHARED_STORE:
-        issue_shared(c, slot, &c->k->code[w->pc], t);
+        issue_shared(c, slot, &c->k->code[at], t);
         break;
     case OP_BRANCH: {
-        const ir_inst *branch = &c->k->code[w->pc];
+        const ir_inst *branch = &c->k->code[at];
         earliest = t + inst->latency_cycles;
         reason = STALL_BRANCH_RESOLVING;
         if (branch->access != IR_NONE) {
@@ -1008,7 +1060,7 @@ static void scheduler_run(core *c, scheduler *s, int64_t t) {
             look &= s->fresh;
             continue;
         }
-        const core_inst *inst = &c->shared->code[w->pc];
+        const core_inst *inst = &c->shared->code[code_at(w)];
         if (refused(c, w, inst, t)) {
             again |= inst->op == OP_SHARED_LOAD || inst->op == OP_SHARED_STORE;
             continue;

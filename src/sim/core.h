@@ -13,6 +13,7 @@
 #include "sim/coalesce.h"
 #include "sim/partition.h"
 #include "sim/timeline.h"
+#include "trace/recording.h"
 
 typedef struct core_counters {
     uint64_t instructions[OP_CLASS_COUNT];
@@ -31,8 +32,8 @@ typedef struct core core;
 typedef struct core_inst {
     uint32_t latency_cycles, interval_cycles;
     uint8_t op, pipe, dst;
-    uint8_t reason;            /* stall_reason of those that wait for its result */
-    uint8_t reg_count, reg[4]; /* registers that have to be ready: dst, then src; no zeros */
+    uint8_t reason;                             /* stall_reason of those that wait for its result */
+    uint8_t reg_count, reg[IR_SOURCES_MAX + 1]; /* registers that have to be ready: dst, then src; no zeros */
 } core_inst;
 
 /* k->code[] for this machine; mem_free it. */
@@ -46,7 +47,7 @@ typedef struct core_shared {
     bool lane_loop;
     timeline *line;     /* or NULL */
     uint32_t registers; /* scoreboard names of a warp: the kernel's highest + 1 */
-    uint32_t warps_per_block, resident_blocks;
+    uint32_t warps_per_block, resident_blocks, cores;
     bool has_level;        /* mach->level[0] is the core's own */
     int64_t forward_ticks; /* from the first-level lookup to whoever takes the core's requests */
 } core_shared;
@@ -55,8 +56,9 @@ typedef struct core_shared {
 status core_new(const core_shared *shared, uint32_t id, uint32_t number, core **out, message *m);
 void core_free(core *c);
 
-/* Block `block` starts here at `cycle`; there must be room (core_room). */
-bool core_launch(core *c, uint64_t block, int64_t cycle);
+/* Block `block` starts here at `cycle`; there must be room (core_room). recorded: what its warps do, which the core
+ * frees; NULL: they run the kernel. */
+bool core_launch(core *c, uint64_t block, recorded_block *recorded, int64_t cycle);
 uint32_t core_room(const core *c);
 
 /* An answer that the core can use from r->cycle on. */

@@ -49,9 +49,9 @@ static uint32_t count_registers(const kernel *k) {
     uint32_t highest = 0;
     for (uint32_t i = 0; i < k->code_count; i++) {
         const ir_inst *x = &k->code[i];
-        const uint8_t names[] = {x->dst, x->src[0], x->src[1], x->src[2]};
-        for (int r = 0; r < 4; r++)
-            highest = names[r] > highest ? names[r] : highest;
+        highest = x->dst > highest ? x->dst : highest;
+        for (int r = 0; r < IR_SOURCES_MAX; r++)
+            highest = x->src[r] > highest ? x->src[r] : highest;
     }
     return highest + 1;
 }
@@ -73,7 +73,8 @@ static status engine_init(engine *e, const machine *mach, const kernel *k, const
         .code = e->code,
         .lane_loop = o->lane_loop,
         .line = o->line,
-        .registers = count_registers(k),
+        .registers = o->source ? IR_REGISTERS_MAX : count_registers(k),
+        .cores = mach->core.count,
         .warps_per_block = (k->block_threads + mach->core.warp_width - 1) / mach->core.warp_width,
         .resident_blocks = e->occupancy.blocks,
         .has_level = mach->level_count > 0 && mach->level[0].scope == SCOPE_CORE,
@@ -116,8 +117,28 @@ static void engine_free(engine *e) {
 /* --- blocks --------------------------------------------------------------------------------------------------------
  */
 
-/* Starts the next block on this core at `cycle`, or when the dispatcher is free. */
+/* The next block of the recording; false: there is none, or e->source says what is wrong. */
+static bool read_block(engine *e, recorded_block **block) {
+    recording *r = e->options->source;
+    e->source = recording_next_block(r, block, &e->source_message);
+    if (e->source == OK && *block && r->k.code_count != e->code_count) {
+        mem_free(e->code);
+        e->source = core_decode(e->mach, e->k, &e->code, &e->source_message);
+        e->code_count = r->k.code_count;
+        e->shared.code = e->code;
+    }
+    if (e->source == OK && *block)
+        return true;
+    recorded_block_free(*block);
+    e->blocks = r->k.blocks = e->next_block;
+    return false;
+}
+
+/* Starts the next block, if there is one, on this core at `cycle`, or when the dispatcher is free. */
 static void start_next(engine *e, core *c, int64_t cycle) {
+    recorded_block *recorded = NULL;
+    if (e->options->source && !read_block(e, &recorded))
+        return;
     int64_t at = cycle * 1000;
     if (e->mach->core.dispatch_blocks_per_kilocycle) {
         const int64_t step = 1000000 / e->mach->core.dispatch_blocks_per_kilocycle;
@@ -125,7 +146,7 @@ static void start_next(engine *e, core *c, int64_t cycle) {
             at = e->last_dispatch + step;
         e->last_dispatch = at;
     }
-    core_launch(c, e->next_block++, (at + 999) / 1000);
+    core_launch(c, e->next_block++, recorded, (at + 999) / 1000);
 }
 
 static void start_first(engine *e, core *const *order) {
@@ -345,6 +366,10 @@ static void between(engine *e, core *const *order, loop_state *s, message *m) {
         }
     if (!s->stop && !replace_finished(e, order)) {
         s->result = fail(m, ERR_MEMORY, "not enough memory for %u cores", e->core_count);
+        s->stop = true;
+    }
+    if (!s->stop && e->source != OK) {
+        s->result = fail(m, e->source, "%s", e->source_message.text);
         s->stop = true;
     }
     if (window_ends(e))

@@ -11,6 +11,9 @@ typedef struct engine {
     const kernel *k;
     const sim_options *options;
     core_inst *code;
+    uint32_t code_count; /* decoded */
+    status source;       /* what reading the recording has come to, and why */
+    message source_message;
     core_shared shared;
     occupancy_result occupancy;
     cluster *clusters;

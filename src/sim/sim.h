@@ -11,16 +11,18 @@
 #include "kernel/ir.h"
 #include "machine/machine.h"
 #include "sim/timeline.h"
+#include "trace/recording.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct sim_options {
-    uint32_t threads; /* host threads, >= 1 */
-    bool lane_loop;   /* expand every access lane by lane instead of the affine shortcut (same result, slower) */
-    bool sample;      /* stop when the run is steady and extrapolate (sample.h); runs to the end if it never is */
-    timeline *line;   /* filled with what one warp does; NULL = none */
-    bool check;       /* verify the conservation laws at the end; a breach is ERR_INTERNAL */
+    uint32_t threads;  /* host threads, >= 1 */
+    bool lane_loop;    /* expand every access lane by lane instead of the affine shortcut (same result, slower) */
+    bool sample;       /* stop when the run is steady and extrapolate (sample.h); runs to the end if it never is */
+    recording *source; /* its warps run instead of the kernel's code, and k is its; NULL = none. Not sampled. */
+    timeline *line;    /* filled with what one warp does; NULL = none */
+    bool check;        /* verify the conservation laws at the end; a breach is ERR_INTERNAL */
     /* Called about ten times a second with blocks finished and in all; a non-zero return interrupts. NULL = none. */
     int (*progress)(void *context, uint64_t done, uint64_t total);
     void *progress_context;
