@@ -127,6 +127,9 @@ static status set_option(arguments *a, option_id id, const char *value, message 
         return set_line(a, value, m);
     case OPT_SAMPLE:
         return set_sample(a, value, m);
+    case OPT_LENIENT:
+        a->lenient = true;
+        return OK;
     case OPT_EXACT:
         a->exact = true;
         return OK;

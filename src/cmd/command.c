@@ -9,7 +9,7 @@ const option_desc option_table[OPTION_COUNT] = {
 };
 
 #define BIT(id) (UINT64_C(1) << (id))
-#define ALWAYS (BIT(OPT_HELP) | BIT(OPT_VERSION))
+#define ALWAYS  (BIT(OPT_HELP) | BIT(OPT_VERSION))
 #define REPORTS (ALWAYS | BIT(OPT_FORMAT) | BIT(OPT_OUTPUT))
 #define SIMULATES                                                                                                      \
     (REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_EXACT) | BIT(OPT_DETAILS) | BIT(OPT_THREADS) |             \
@@ -46,11 +46,14 @@ const command command_table[] = {
      hoist_command},
     {"trace", "replay|mrc FILE", 2, 2,
      REPORTS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_COUNTS) | BIT(OPT_CACHE) | BIT(OPT_RULES) | BIT(OPT_LINE) |
-         BIT(OPT_SAMPLE),
-     "replay recorded accesses through caches",
+         BIT(OPT_SAMPLE) | BIT(OPT_LENIENT) | BIT(OPT_DETAILS) | BIT(OPT_THREADS) | BIT(OPT_QUIET),
+     "replay recorded warps or accesses",
+     "trace replay -m MACHINE FILE: the kernels of a GPU trace, timed, each with cold caches. FILE: kernelslist.g or "
+     "a\n"
+     "kernel of Accel-Sim.\n"
      "trace replay --counts FILE: what the accesses of a trace do to the caches of a machine or of --cache.\n"
      "trace mrc FILE: misses of fully associative LRU caches of all sizes.\n"
-     "FILE: Valgrind Lackey or Dinero text, also compressed; - is stdin.",
+     "FILE of the last two: Valgrind Lackey or Dinero text. All may be compressed; - is stdin.",
      trace_command},
     {"machines", "[NAME]", 0, 1, REPORTS, "list the machines, or the figures of one",
      "Lists the machine descriptions that were found, or shows one.", machines_command},

@@ -29,6 +29,7 @@
     X(OPT_RULES, "rules", 0, "RULES", "hardware (default): count lines; cachegrind: count as it does")                 \
     X(OPT_LINE, "line", 0, "BYTES", "bytes of a line (default 64)")                                                    \
     X(OPT_SAMPLE, "sample", 0, "LINES", "follow at most so many lines, e.g. 16384; default: all, exactly")             \
+    X(OPT_LENIENT, "lenient", 0, NULL, "leave out what is wrong in a trace, and say how much")                         \
     X(OPT_EXACT, "exact", 0, NULL, "simulate every block; default: sample once the rate is steady")                    \
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
     X(OPT_EMIT, "emit", 0, "LANGUAGE", "print the transformed bodies as c or cuda, and simulate nothing")              \
@@ -73,7 +74,7 @@ typedef struct arguments {
     counts_rules rules;
     uint32_t line_bytes;   /* 0: not given */
     uint64_t sample_lines; /* 0: not given */
-    bool counts, same_memory, balance, factoring, exact, details, quiet, help, version;
+    bool counts, same_memory, balance, factoring, exact, details, lenient, quiet, help, version;
 } arguments;
 
 typedef struct command {
@@ -110,9 +111,6 @@ status plan_command(const arguments *args, message *m);
 status model_command(const arguments *args, message *m);
 status hoist_command(const arguments *args, message *m);
 status trace_command(const arguments *args, message *m);
-status trace_counts_command(const arguments *args,
-                            message *m);                     /* trace replay --counts; the file is the last operand */
-status trace_mrc_command(const arguments *args, message *m); /* trace mrc, likewise */
 status machines_command(const arguments *args, message *m);
 status metrics_command(const arguments *args, message *m);
 status help_command(const arguments *args, message *m);

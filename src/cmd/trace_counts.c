@@ -3,7 +3,7 @@
 #include "cmd/cache_option.h"
 #include "cmd/interrupt.h"
 #include "cmd/output.h"
-#include "config/machine_config.h"
+#include "cmd/trace.h"
 #include "report/counts_report.h"
 #include "report/mrc_report.h"
 #include "trace/access_reader.h"
@@ -39,33 +39,14 @@ static status read_trace(const char *path, consumer use, void *context, message 
     return s;
 }
 
-static const char *file_of(const arguments *args) {
-    return args->operands[args->operand_count - 1];
-}
-
-/* As reports call it. */
-static const char *name_of(const arguments *args) {
-    return strcmp(file_of(args), "-") == 0 ? "standard input" : file_of(args);
-}
-
 /* ---- counts ------------------------------------------------------------------------------------------------------ */
 
 static status caches_from_machine(const arguments *args, counts_hierarchy *h, message *m) {
-    machine *mach = mem_zero(1, sizeof *mach);
-    machine_override *overrides = mem_zero(args->define_count + 1, sizeof *overrides);
-    if (!mach || !overrides) {
-        mem_free(overrides);
-        mem_free(mach);
-        return fail(m, ERR_MEMORY, "not enough memory");
-    }
-    for (size_t i = 0; i < args->define_count; i++)
-        overrides[i] = (machine_override){args->defines[i], "-D"};
-    status s = machine_load_overridden(args->machine, overrides, args->define_count, mach, m);
-    if (s == OK && mach->level_count == 0)
-        s = fail(m, ERR_INPUT, "machine %s has no caches", mach->id);
+    machine *mach;
+    TRY(trace_machine(args, &mach, m));
+    const status s = mach->level_count ? OK : fail(m, ERR_INPUT, "machine %s has no caches", mach->id);
     if (s == OK)
         caches_of_machine(mach, h);
-    mem_free(overrides);
     mem_free(mach);
     return s;
 }
@@ -99,7 +80,7 @@ static status count_batch(void *context, const trace_access *access, size_t coun
 static status report_replay(outputs *o, const arguments *args, const counts_hierarchy *h, const replayed *r,
                             message *m) {
     counts_record record = {
-        .trace = name_of(args), .accesses = r->accesses, .caches = h, .fetch = counts_of_fetch(r->counts)};
+        .trace = trace_name(args), .accesses = r->accesses, .caches = h, .fetch = counts_of_fetch(r->counts)};
     for (uint32_t i = 0; i < h->levels; i++)
         record.data[i] = counts_of(r->counts, i);
     for (size_t i = 0; i < o->count; i++) {
@@ -114,7 +95,7 @@ static status replay(outputs *o, const arguments *args, message *m) {
     replayed r = {0};
     TRY(choose_caches(args, &h, m));
     TRY(counts_new(&h, &r.counts, m));
-    status s = read_trace(file_of(args), count_batch, &r, m);
+    status s = read_trace(trace_file(args), count_batch, &r, m);
     if (s == OK || s == ERR_INTERRUPTED) {
         const status written = report_replay(o, args, &h, &r, m);
         s = written == OK ? s : written;
@@ -130,7 +111,7 @@ static status follow_batch(void *context, const trace_access *access, size_t cou
 }
 
 static status report_curve(outputs *o, const arguments *args, uint32_t line_bytes, const mrc *c, message *m) {
-    const mrc_record record = {.trace = name_of(args), .line_bytes = line_bytes, .curve = c};
+    const mrc_record record = {.trace = trace_name(args), .line_bytes = line_bytes, .curve = c};
     for (size_t i = 0; i < o->count; i++) {
         const report_options options = output_options(&o->list[i], args, NULL);
         TRY(report_mrc(o->list[i].stream, &options, &record, m));
@@ -142,7 +123,7 @@ static status curve(outputs *o, const arguments *args, message *m) {
     const uint32_t line_bytes = args->line_bytes ? args->line_bytes : LINE_BYTES;
     mrc *c = NULL;
     TRY(mrc_new(line_bytes, args->sample_lines, &c, m));
-    status s = read_trace(file_of(args), follow_batch, c, m);
+    status s = read_trace(trace_file(args), follow_batch, c, m);
     if (s == OK || s == ERR_INTERRUPTED) {
         const status written = report_curve(o, args, line_bytes, c, m);
         s = written == OK ? s : written;
@@ -163,8 +144,6 @@ static status with_outputs(const arguments *args, status (*work)(outputs *, cons
 }
 
 status trace_counts_command(const arguments *args, message *m) {
-    if (!args->counts)
-        return fail(m, ERR_INPUT, "trace replay: only --counts can be replayed");
     if (args->line_bytes || args->sample_lines)
         return fail(m, ERR_INPUT, "--line and --sample belong to trace mrc");
     return with_outputs(args, replay, m);
