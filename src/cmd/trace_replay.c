@@ -34,8 +34,8 @@ static status open_replay(replay *r, const arguments *args, message *m) {
 static status describe(replay *r, run_record *record, message *m) {
     const warp_kernel *k = &r->source.event.kernel;
     char dims[96];
-    snprintf(dims, sizeof dims, "(%u,%u,%u) x (%u,%u,%u)", k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
-             k->block[2]);
+    snprintf(dims, sizeof dims, "%ux%ux%u blocks of %ux%ux%u", k->grid[0], k->grid[1], k->grid[2], k->block[0],
+             k->block[1], k->block[2]);
     *record = (run_record){.case_name = arena_string(&r->texts, k->name[0] ? k->name : "unnamed"),
                            .strategy = "trace",
                            .dataset = arena_string(&r->texts, dims),

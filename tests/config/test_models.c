@@ -114,7 +114,7 @@ static bool value_line(const char *line, char key[64]) {
 Test(models, every_value_has_a_unit_and_a_source) {
     static const char *const files[] = {
         "models/rx7900xt.cfg", "models/v100.cfg",        "models/a100-40.cfg", "models/a100-80.cfg",
-        "models/g80.cfg",      "models/parts/ga100.cfg", "models/gt200.cfg",
+        "models/g80.cfg",      "models/parts/ga100.cfg", "models/gt200.cfg",   "models/titanx-pascal.cfg",
     };
     size_t values = 0;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
