@@ -16,6 +16,7 @@ typedef struct replay {
     arena texts; /* of the records */
     run_record *records;
     size_t count, capacity;
+    uint64_t instructions; /* of all kernels */
 } replay;
 
 static status open_replay(replay *r, const arguments *args, message *m) {
@@ -64,10 +65,10 @@ static void say(const replay *r, const arguments *args, uint64_t grid_blocks) {
         fprintf(stderr, "%s: the trace has %" PRIu64 " of the grid's %" PRIu64 " thread blocks\n", s->k.name,
                 s->k.blocks, grid_blocks);
     if (s->exits_added)
-        fprintf(stderr, "%s: %" PRIu64 " warps end without EXIT; each got one more instruction\n", s->k.name,
+        fprintf(stderr, "%s: an EXIT was added to %" PRIu64 " warps, which end without one\n", s->k.name,
                 s->exits_added);
     if (s->unknown)
-        fprintf(stderr, "%s: %" PRIu64 " instructions with unknown opcodes, such as %s, are charged as integer ones\n",
+        fprintf(stderr, "%s: charged as integer instructions: %" PRIu64 " with unknown opcodes, such as %s\n",
                 s->k.name, s->unknown, s->unknown_opcode);
 }
 
@@ -89,6 +90,7 @@ static status replay_kernel(replay *r, const arguments *args, progress *bar, mes
     if (!mem_reserve((void **)&r->records, &r->capacity, r->count + 1, sizeof *r->records))
         return fail(m, ERR_MEMORY, "not enough memory for the results");
     r->records[r->count++] = record;
+    r->instructions += r->source.instructions;
     return OK;
 }
 
@@ -102,9 +104,13 @@ static status replay_kernels(replay *r, const arguments *args, message *m) {
             s = replay_kernel(r, args, &bar, m);
     }
     progress_clear(&bar);
-    if (s == OK && !r->count)
-        s = fail_at(m, trace_file(args), 0, "there is no kernel in this trace");
-    return s;
+    if (s != OK || r->instructions)
+        return s;
+    if (r->stream->faults.count) {
+        *m = r->stream->faults.first;
+        return ERR_INPUT;
+    }
+    return r->count ? OK : fail_at(m, trace_file(args), 0, "there is no kernel in this trace");
 }
 
 static status replay_all(replay *r, outputs *o, const arguments *args, message *m) {
@@ -115,7 +121,7 @@ static status replay_all(replay *r, outputs *o, const arguments *args, message *
         return s;
     TRY(outputs_report(o, args, trace_name(args), r->records, r->count, m));
     if (r->stream->faults.count)
-        fprintf(stderr, "%" PRIu64 " faults in the trace were passed over; the first: %s\n", r->stream->faults.count,
+        fprintf(stderr, "faults passed over in the trace: %" PRIu64 "; the first: %s\n", r->stream->faults.count,
                 r->stream->faults.first.text);
     return s;
 }

@@ -136,10 +136,11 @@ static status header_version(accelsim *a, const char *value, const char *text, c
 static status header_number(accelsim *a, const char *value, int base, uint64_t limit, uint64_t *out, const char *text,
                             const char *end, message *m) {
     words w = {value, end};
+    char need[64];
+    snprintf(need, sizeof need, base == 16 ? "a hexadecimal number is needed" : "a number of at most %llu is needed",
+             (unsigned long long)limit);
     if (!number_word(&w, base, out) || !at_end(&w) || *out > limit)
-        return line_reader_bad(a->lines, text, end,
-                               base == 16 ? "a hexadecimal number is needed" : "a number is needed, or it is too large",
-                               m);
+        return line_reader_bad(a->lines, text, end, need, m);
     return OK;
 }
 
@@ -465,18 +466,12 @@ static status end_block(accelsim *a, warp_event *e, const char *what, message *m
     return OK;
 }
 
-/* The next line of the kernel that is not blank; *text NULL at the end, also at the end of what can be read. */
+/* The next line that is not blank; *text NULL at the end, also at the end of what can be read. */
 static status next_text(accelsim *a, line_reader *from, const char **text, const char **end, message *m) {
-    do {
-        const status s = line_reader_next(from, text, end, m);
-        if (s != OK) {
-            *text = NULL;
-            return excuse(a, s, m);
-        }
-        if (*text)
-            line_skip_blanks(text, *end);
-    } while (*text && *text == *end);
-    return OK;
+    const status s = line_reader_next_text(from, text, end, m);
+    if (s != OK)
+        *text = NULL;
+    return excuse(a, s, m);
 }
 
 static status end_of_file(accelsim *a, warp_event *e, message *m) {
@@ -554,15 +549,14 @@ static status kernel_line(accelsim *a, warp_event *e, const char *text, const ch
     return OK;
 }
 
-static status open_kernel(accelsim *a, const char *path, message *m) {
-    TRY(line_reader_open(path, &a->lines, m));
+static void begin_file(accelsim *a, line_reader *lines) {
+    a->lines = lines;
     a->where = IN_HEADER;
     a->version = 1;
     a->fresh = true;
     a->line_numbers = false;
     a->seen = 0;
     a->block_named = a->warp_named = false;
-    return OK;
 }
 
 static status list_line(accelsim *a, warp_event *e, const char *text, const char *end, bool *ready, message *m) {
@@ -586,8 +580,11 @@ static status list_line(accelsim *a, warp_event *e, const char *text, const char
     if (n < 0 || (size_t)n >= sizeof a->kernel_path)
         return line_reader_bad(a->list, text, end, "the path of this kernel is too long", m);
     message inner;
-    const status s = open_kernel(a, a->kernel_path, &inner);
-    return s == OK ? OK : fail_at(m, line_reader_name(a->list), line_reader_line(a->list), "%.800s", inner.text);
+    line_reader *lines = NULL;
+    if (line_reader_open(a->kernel_path, &lines, &inner) != OK)
+        return fail_at(m, line_reader_name(a->list), line_reader_line(a->list), "%.800s", inner.text);
+    begin_file(a, lines);
+    return OK;
 }
 
 static status accelsim_next(warp_stream *s, warp_event *e, message *m) {
@@ -625,44 +622,28 @@ bool accelsim_is(const char *text, const char *end) {
                         : starts(text, end, "Memcpy") || starts(text, end, "kernel") || starts(text, end, "cuda");
 }
 
-static status first_line(const char *path, bool *alone, message *m) {
-    line_reader *r = NULL;
-    TRY(line_reader_open(path, &r, m));
+status accelsim_open(const char *path, line_reader *lines, bool lenient, warp_stream **out, message *m) {
     const char *text = NULL, *end = NULL;
-    status s;
-    do {
-        s = line_reader_next(r, &text, &end, m);
-        if (s == OK && text)
-            line_skip_blanks(&text, end);
-    } while (s == OK && text && text == end);
-    *alone = text && *text == '-';
+    *out = NULL;
+    accelsim *a = mem_zero(1, sizeof *a);
+    char *name = mem_zero(strlen(path) + 1, 1);
+    status s = a && name ? line_reader_next_text(lines, &text, &end, m) : fail(m, ERR_MEMORY, "not enough memory");
     if (s == OK && !text)
         s = fail_at(m, path, 0, "there is nothing in this trace");
-    else if (s == OK && !accelsim_is(text, end))
-        s = line_reader_bad(r, text, end, "neither a kernel list nor a kernel of Accel-Sim", m);
-    line_reader_close(r);
-    return s;
-}
-
-status accelsim_open(const char *path, bool lenient, warp_stream **out, message *m) {
-    bool alone = false;
-    *out = NULL;
-    TRY(first_line(path, &alone, m));
-    accelsim *a = mem_zero(1, sizeof *a);
-    if (!a)
-        return fail(m, ERR_MEMORY, "not enough memory");
-    a->stream = (warp_stream){.next = accelsim_next, .close = accelsim_close, .lenient = lenient};
-    const size_t length = strlen(path) + 1;
-    a->list_path = mem_zero(length, 1);
-    status s = a->list_path ? OK : fail(m, ERR_MEMORY, "not enough memory");
-    if (s == OK) {
-        memcpy(a->list_path, path, length);
-        a->where = IN_LIST;
-        s = alone ? open_kernel(a, a->list_path, m) : line_reader_open(a->list_path, &a->list, m);
+    if (s != OK) {
+        line_reader_close(lines);
+        mem_free(name);
+        mem_free(a);
+        return s;
     }
-    if (s == OK)
-        *out = &a->stream;
+    line_reader_again(lines);
+    a->stream = (warp_stream){.next = accelsim_next, .close = accelsim_close, .lenient = lenient};
+    a->list_path = name;
+    strcpy(name, path);
+    if (*text == '-')
+        begin_file(a, lines);
     else
-        accelsim_close(&a->stream);
-    return s;
+        a->list = lines;
+    *out = &a->stream;
+    return OK;
 }

@@ -5,10 +5,11 @@
 #ifndef COALIGN_TRACE_ACCELSIM_READER_H
 #define COALIGN_TRACE_ACCELSIM_READER_H
 
+#include "trace/line_reader.h"
 #include "trace/warp_stream.h"
 
-/* path: a list or a kernel. */
-status accelsim_open(const char *path, bool lenient, warp_stream **out, message *m);
+/* path: a list or a kernel, whose lines these are from the first; the stream takes them over, also when this fails. */
+status accelsim_open(const char *path, line_reader *lines, bool lenient, warp_stream **out, message *m);
 
 /* Whether this is the first line that is not blank of such a file. */
 bool accelsim_is(const char *text, const char *end);

@@ -17,6 +17,8 @@ struct line_reader {
     bool ended;
     int line;
     size_t begin, end; /* of what is read and not used */
+    const char *last, *last_end;
+    bool again; /* last comes once more */
     char text[LINE_MAX_BYTES + BLOCK];
 };
 
@@ -79,6 +81,12 @@ static status refill(line_reader *r, message *m) {
 
 status line_reader_next(line_reader *r, const char **text, const char **text_end, message *m) {
     *text = NULL;
+    if (r->again) {
+        r->again = false;
+        *text = r->last;
+        *text_end = r->last_end;
+        return OK;
+    }
     for (;;) {
         char *newline = memchr(r->text + r->begin, '\n', r->end - r->begin);
         const size_t length = newline ? (size_t)(newline - r->text) - r->begin : r->end - r->begin;
@@ -98,8 +106,23 @@ status line_reader_next(line_reader *r, const char **text, const char **text_end
         r->line++;
         if (length && (*text_end)[-1] == '\r')
             (*text_end)--;
+        r->last = *text;
+        r->last_end = *text_end;
         return OK;
     }
+}
+
+void line_reader_again(line_reader *r) {
+    r->again = true;
+}
+
+status line_reader_next_text(line_reader *r, const char **text, const char **end, message *m) {
+    do {
+        TRY(line_reader_next(r, text, end, m));
+        if (*text)
+            line_skip_blanks(text, *end);
+    } while (*text && *text == *end);
+    return OK;
 }
 
 const char *line_reader_name(const line_reader *r) {

@@ -20,6 +20,12 @@ void line_reader_close(line_reader *r);
 /* The next line without its end, valid until the next call; *text NULL after the last. ERR_INPUT with file:line. */
 status line_reader_next(line_reader *r, const char **text, const char **end, message *m);
 
+/* The last line given out comes once more. */
+void line_reader_again(line_reader *r);
+
+/* The next line that is not blank, from its first character that is none; otherwise the same. */
+status line_reader_next_text(line_reader *r, const char **text, const char **end, message *m);
+
 /* The file as messages call it, and the number of the last line given out, from 1. */
 const char *line_reader_name(const line_reader *r);
 int line_reader_line(const line_reader *r);
