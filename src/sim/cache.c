@@ -240,6 +240,13 @@ static void toggle_pending(cache *c, int32_t slot, bool begins) {
     s->pending += begins ? 1 : -1u;
 }
 
+void cache_pin(cache *c, int32_t slot, bool pinned) {
+    if ((c->line[slot].mshr != CACHE_NONE) == pinned)
+        return;
+    toggle_pending(c, slot, pinned);
+    c->line[slot].mshr = pinned ? 0 : CACHE_NONE;
+}
+
 int32_t cache_mshr_new(cache *c, int32_t slot, int64_t line, bytemask mask) {
     const int32_t id = c->free_mshr;
     if (id == CACHE_NONE)

@@ -96,6 +96,8 @@ int32_t cache_find(cache *c, int64_t line);
 int32_t cache_look(const cache *c, int64_t line);
 /* Empties a slot; it is the next of its set to be filled. */
 void cache_drop(cache *c, int32_t slot);
+/* Keeps the line in this slot from being replaced, or no longer: for owners without MSHRs on it. */
+void cache_pin(cache *c, int32_t slot, bool pinned);
 /* Where many look-ups are known ahead, the host can fetch what they will touch: first the sets of all of them, then,
  * with the sets there, the lines that they will find or replace. Changes nothing. */
 void cache_prefetch_set(const cache *c, int64_t line);

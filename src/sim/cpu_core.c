@@ -154,6 +154,7 @@ struct cpu_core {
     bool worked;      /* in this cycle */
     bool stores_move; /* something has changed that may let a store be written or a line be asked for */
     int64_t now, next;
+    int64_t until; /* simulated so far: nothing may come for a cycle before it */
     int64_t end;
     cpu_core_counters count;
     const char *fault;
@@ -311,6 +312,10 @@ void cpu_core_free(cpu_core *c) {
  */
 
 bool cpu_core_deliver(cpu_core *c, const line_message *msg) {
+    if (msg->time < c->until) {
+        c->fault = "an answer reached a core in its past";
+        return false;
+    }
     int32_t id = c->letter_free;
     if (id != NONE) {
         c->letter_free = (int32_t)c->letter[id].token;
@@ -1539,6 +1544,7 @@ void cpu_core_run(cpu_core *c, int64_t to) {
         const int64_t next = next_cycle(c);
         c->next = next == INT64_MAX ? TICK_NEVER : next;
     }
+    c->until = to;
 }
 
 int64_t cpu_core_next_event(const cpu_core *c) {

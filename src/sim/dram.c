@@ -234,8 +234,8 @@ bool dram_step(dram_channel *d, int64_t limit, int32_t *requester, bytemask *mas
         write = true;
         i = choose(d, &d->writes, 2 * desc->write_queue_high, now);
     }
-    if (i < 0) { /* only reads beyond the window have arrived: out-of-order arrivals at the queue's end */
-        write = false;
+    if (i < 0) { /* only requests beyond the windows have arrived: out-of-order arrivals at a queue's end */
+        write = !d->reads.count;
         i = 0;
     }
     dram_queue *q = write ? &d->writes : &d->reads;

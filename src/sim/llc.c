@@ -265,7 +265,7 @@ static void pin(llc *x, uint64_t local, bool pinned) {
     cache *c = NULL;
     const int32_t slot = find(x, local, &c);
     if (slot != CACHE_NONE)
-        c->line[slot].mshr = pinned ? 0 : CACHE_NONE;
+        cache_pin(c, slot, pinned);
 }
 
 /* --- requests ------------------------------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ static void grant(llc *x, linemap_entry *e, const line_message *req, uint64_t lo
         const bool moves = x->desc->holds == INCLUSION_EXCLUSIVE || x->desc->holds == INCLUSION_MOSTLY;
         if (moves && exclusive) {
             dirty |= c->line[slot].dirty != 0;
-            c->line[slot].mshr = CACHE_NONE;
+            cache_pin(c, slot, false);
             cache_drop(c, slot);
         } else {
             int64_t number = 0;
@@ -311,7 +311,7 @@ static void stream(llc *x, const line_message *req, uint64_t local, bool dirty, 
     bytemask mask = req->mask;
     if (slot != CACHE_NONE) {
         dirty |= c->line[slot].dirty != 0;
-        c->line[slot].mshr = CACHE_NONE;
+        cache_pin(c, slot, false);
         cache_drop(c, slot);
     }
     if (dirty) /* what was changed before goes along */
@@ -395,7 +395,7 @@ static void begin(llc *x, const line_message *req, bool queued, int64_t tick) {
     w->probes = (uint32_t)__builtin_popcountll(asked);
     e->busy = id;
     if (hit)
-        c->line[slot].mshr = 0;
+        cache_pin(c, slot, true);
     if (asked) {
         const bool share = req->kind == LINE_READ;
         *(share ? &x->downgrades : &x->invalidations) += w->probes;
@@ -486,7 +486,7 @@ static void acknowledge(llc *x, const line_message *msg) {
         e->sharers &= ~bit(msg->core);
     if (e->owner == msg->core)
         e->owner = LINEMAP_NONE;
-    w->ready = max64(w->ready, msg->time);
+    w->ready = max64(w->ready, msg->time + x->bus);
     w->has_data |= msg->kind != LINE_ACK && !w->eviction;
     w->dirty |= msg->kind == LINE_ACK_DIRTY;
     if (--w->probes == 0)
