@@ -625,6 +625,20 @@ static void wake_replays(cpu_core *c, int64_t t) {
     }
 }
 
+/* A load that may have been woken for a buffer needed none: the next may have it. */
+static void pass_buffer_on(cpu_core *c, int64_t t) {
+    if (c->replay_first == NONE)
+        return;
+    if (c->fills_used < c->d->fill_buffers) {
+        wake_replays(c, t + 1);
+        return;
+    }
+    for (uint32_t i = 0; i < c->d->fill_buffers; i++)
+        if (c->fills[i].state != FILL_GATHERS)
+            return; /* it will be free without further ado */
+    push_out_gathering(c, t);
+}
+
 static void free_fill(cpu_core *c, int32_t f, int64_t t) {
     if (c->fills_used == c->d->fill_buffers && c->full_since != TICK_NEVER) {
         c->count.cpu.fill_full_cycles += (uint64_t)(t - c->full_since);
@@ -955,6 +969,7 @@ static void execute_load(cpu_core *c, slot *s, int64_t t) {
             n->read_sectors += s->parts;
             n->read_hit_sectors += s->parts;
             complete(c, s, t + c->mach->level[FIRST].latency_cycles);
+            pass_buffer_on(c, t);
             return;
         }
     }
@@ -977,8 +992,7 @@ static void execute_load(cpu_core *c, slot *s, int64_t t) {
             return;
         }
         s->parts_begun |= (uint8_t)(1u << part);
-        if (c->replay_first != NONE && c->fills_used < c->d->fill_buffers) /* it needed none: the next may have it */
-            wake_replays(c, t + 1);
+        pass_buffer_on(c, t);
         if (part == 0 && fresh)
             prefetch_first_lines(c, s->code, physical, t + extra);
     }
