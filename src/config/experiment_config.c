@@ -38,7 +38,7 @@ typedef struct raw_case {
     int pattern;
     uint64_t working_set;
     uint32_t access_bytes;
-    uint64_t stride_bytes, accesses;
+    uint64_t stride_bytes, thread_bytes, accesses;
     bool random, stagger;
     double measured_us;
 } raw_case;
@@ -62,7 +62,7 @@ static const raw_case raw_default = {
 #define TEXT(member) FIELD(member, FIELD_TEXT, 0, sizeof(((raw_case *)0)->member), NULL)
 
 /* The keys that `defaults` takes come first. */
-enum { DEFAULTABLE = 24 };
+enum { DEFAULTABLE = 25 };
 static const field case_fields[] = {
     TEXT(dataset),
     TEXT(view),
@@ -85,6 +85,7 @@ static const field case_fields[] = {
     FIELD(working_set, FIELD_SIZE, 1, 0x1p40, NULL),
     FIELD(access_bytes, FIELD_BYTES, 1, IR_ACCESS_MAX, NULL),
     FIELD(stride_bytes, FIELD_SIZE, 1, 0x1p40, NULL),
+    FIELD(thread_bytes, FIELD_SIZE, 1, 0x1p40, NULL),
     FIELD(accesses, FIELD_SIZE, 1, 0x1p50, NULL),
     FIELD(random, FIELD_FLAG, 0, 0, NULL),
     FIELD(stagger, FIELD_FLAG, 0, 0, NULL),
@@ -260,7 +261,8 @@ static status read_pattern(const case_reader *r, const raw_case *raw, experiment
                              .random = raw->random,
                              .stagger = raw->stagger,
                              .nontemporal = raw->nontemporal,
-                             .threads = raw->cores};
+                             .threads = raw->cores,
+                             .thread_bytes = (int64_t)raw->thread_bytes};
     char size[32];
     snprintf(out->dataset, sizeof out->dataset, "%s", format_bytes(size, sizeof size, raw->working_set));
     if (!*raw->name)

@@ -22,6 +22,7 @@
  *     pattern = "chase";                   or "read", "write", "copy"
  *     working_set = "1 MiB"; access_bytes = 8; stride_bytes = "64";     stride: else the access
  *     random = false; stagger = false; nontemporal = false; cores = 1;
+ *     thread_bytes = "64";                 distance of the cores' working sets; else the working set
  *     accesses = "100000";                 about how many to measure; else as many as make sense
  * Either may have
  *     measured_us, measured_ci95_us = [lo, hi];     a published or measured time to compare with

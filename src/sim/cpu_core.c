@@ -114,7 +114,7 @@ struct cpu_core {
     /* stores */
     store_entry *store; /* ring */
     uint64_t store_head, store_tail, store_asked;
-    uint32_t lines_ahead; /* of stores in the buffer */
+    uint32_t lines_ahead;             /* of stores in the buffer */
     uint16_t store_lines[STORE_HASH]; /* stores in the buffer, by virtual line */
 
     /* caches */
@@ -1578,6 +1578,29 @@ const cpu_core_counters *cpu_core_count(const cpu_core *c) {
 const level_counters *cpu_core_level(const cpu_core *c, uint32_t level) {
     return &c->count_level[level];
 }
+static bool dirty_in(const cpu_core *c, uint32_t level, uint64_t line) {
+    const int32_t at = cache_look(&c->level[level], (int64_t)line);
+    return at != NONE && c->level[level].line[at].dirty;
+}
+
+bool cpu_core_dirty(const cpu_core *c, uint64_t line) {
+    bool dirty = false;
+    for (uint32_t i = 0; i < c->privates; i++)
+        dirty = dirty || dirty_in(c, i, line);
+    return dirty;
+}
+
+uint64_t cpu_core_dirty_lines(const cpu_core *c) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < c->privates; i++) {
+        const cache *x = &c->level[i];
+        for (size_t s = 0; s < (size_t)x->sets * x->ways; s++)
+            n += x->line[s].number >= 0 && x->line[s].dirty &&
+                 (i == 0 || !dirty_in(c, FIRST, (uint64_t)x->line[s].number));
+    }
+    return n;
+}
+
 int64_t cpu_core_end(const cpu_core *c) {
     return c->end;
 }

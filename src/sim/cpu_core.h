@@ -53,6 +53,9 @@ message_list *cpu_core_out(cpu_core *c, uint32_t channel);
 
 const cpu_core_counters *cpu_core_count(const cpu_core *c);
 const level_counters *cpu_core_level(const cpu_core *c, uint32_t level);
+/* Whether a level of this core has changed the line; and how many lines that holds for. */
+bool cpu_core_dirty(const cpu_core *c, uint64_t line);
+uint64_t cpu_core_dirty_lines(const cpu_core *c);
 int64_t cpu_core_end(const cpu_core *c);
 uint64_t cpu_core_retired(const cpu_core *c);
 const char *cpu_core_fault(const cpu_core *c);

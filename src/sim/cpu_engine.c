@@ -246,6 +246,7 @@ static void sum_cores(const cpu_engine *e, sim_result *r, totals *t) {
         }
         for (uint32_t l = 0; l < e->privates; l++)
             result_add_level(&r->level[l], cpu_core_level(e->core[i], l));
+        r->cpu.dirty_left += cpu_core_dirty_lines(e->core[i]);
     }
     r->cpu.cores = e->cores;
     r->lsu_cycles[0] = r->lines[0];
@@ -254,6 +255,21 @@ static void sum_cores(const cpu_engine *e, sim_result *r, totals *t) {
 
 static double share(double part, double whole) {
     return whole > 0 ? part / whole : 0;
+}
+
+/* Lines that only the shared level has changed. */
+static uint64_t shared_dirty_lines(const cpu_engine *e, const llc *x) {
+    uint64_t n = 0;
+    for (uint32_t s = 0; x->desc && s < x->slices; s++) {
+        const cache *c = &x->slice[s].tags;
+        for (size_t i = 0; i < (size_t)c->sets * c->ways; i++) {
+            bool only = c->line[i].number >= 0 && c->line[i].dirty;
+            for (uint32_t k = 0; only && k < e->cores; k++)
+                only = !cpu_core_dirty(e->core[k], x->slice[s].line[i]);
+            n += only;
+        }
+    }
+    return n;
 }
 
 static void sum_shared(const cpu_engine *e, sim_result *r) {
@@ -276,6 +292,7 @@ static void sum_shared(const cpu_engine *e, sim_result *r) {
         r->cpu.invalidations += x->invalidations;
         r->cpu.downgrades += x->downgrades;
         r->cpu.back_invalidations += x->back_invalidations;
+        r->cpu.dirty_left += shared_dirty_lines(e, x);
         n->read_requests += d->read_requests;
         n->write_requests += d->write_requests;
         n->read_bytes += d->read_bursts * d->desc->burst_bytes;
@@ -364,6 +381,12 @@ static status check_laws(const cpu_engine *e, const sim_result *r, const totals 
         if (n->prefetches < n->prefetch_useful + n->prefetch_useless)
             return fail(m, ERR_INTERNAL, "conservation law broken: more prefetched lines used or dropped than fetched");
     }
+    const dram_desc *dram = &e->mach->dram;
+    const uint32_t line = e->mach->level[0].line_bytes;
+    if (r->cpu.streamed_partial == 0 && line >= dram->burst_bytes) {
+        LAW("lines read from DRAM = bytes on its bus", r->dram.read_requests * line, r->dram.read_bytes);
+        LAW("lines written to DRAM = bytes on its bus", r->dram.write_requests * line, r->dram.write_bytes);
+    }
     const level_counters *outer = &r->level[e->privates - 1];
     const bool shared = r->level_count > e->privates;
     if (shared) {
@@ -408,6 +431,8 @@ status cpu_run(const machine *mach, const kernel *k, const sim_options *options,
     if (s == OK) {
         loop(&e, m);
         s = e.result;
+        for (uint32_t p = 0; p < mach->channels; p++) /* writes that still wait: every byte counts */
+            llc_drain(&e.shared[p]);
     }
     if (s == OK)
         s = collect(&e, result, m);

@@ -33,9 +33,10 @@ static void keep_difference(const machine *mach, sim_result *r, const sim_result
     for (uint32_t l = 0; l < r->level_count; l++)
         subtract(&r->level[l], &warm->level[l], offsetof(level_counters, busy_max));
     subtract(&r->dram, &warm->dram, offsetof(dram_counters, busy_max));
-    const uint64_t cores = r->cpu.cores;
+    const uint64_t cores = r->cpu.cores, dirty_left = r->cpu.dirty_left;
     subtract(&r->cpu, &warm->cpu, sizeof r->cpu);
     r->cpu.cores = cores;
+    r->cpu.dirty_left = dirty_left;
     subtract(&r->resident_cycles, &warm->resident_cycles,
              offsetof(sim_result, achieved_occupancy) - offsetof(sim_result, resident_cycles));
 }

@@ -73,6 +73,7 @@ typedef struct cpu_counters {
     uint64_t forwarded;          /* loads that a store still in the store buffer answered */
     uint64_t streamed_lines, streamed_partial; /* non-temporal stores: buffers sent; of those, not a whole line */
     uint64_t fill_full_cycles;                 /* core cycles in which no line-fill buffer was free */
+    uint64_t dirty_left;                       /* lines still in some cache at the end that memory does not have yet */
 } cpu_counters;
 
 /* Everything that can limit a run. X(id, name in reports) */

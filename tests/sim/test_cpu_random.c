@@ -1,6 +1,6 @@
 /* CPUs of all shapes run patterns, copies and threads that write each other's lines: the conservation laws hold, no
- * answer comes before its time, what is dirty reaches memory or stays in a cache, and the number of host threads changes
- * no bit. */
+ * answer comes before its time, what is dirty reaches memory or stays in a cache, and the number of host threads
+ * changes no bit. */
 #include "config/machine_config.h"
 #include "cpu_fixture.h"
 #include "fixture.h"
@@ -158,8 +158,8 @@ static kernel random_pattern(prng *g, const machine *mach) {
 }
 
 static void describe(const machine *mach, const kernel *k, uint64_t seed, char *text, size_t size) {
-    int used = snprintf(text, size, "seed %llu: %s, %llu threads on %u cores, levels", (unsigned long long)seed, k->name,
-                        (unsigned long long)k->blocks, mach->core.count);
+    int used = snprintf(text, size, "seed %llu: %s, %llu threads on %u cores, levels", (unsigned long long)seed,
+                        k->name, (unsigned long long)k->blocks, mach->core.count);
     for (uint32_t i = 0; i < mach->level_count; i++) {
         const cache_level *l = &mach->level[i];
         used += snprintf(text + used, size - (size_t)used, " [%s %llu B, holds %d, %u cycles]",
