@@ -225,8 +225,9 @@ Test(experiment, machine_faults) {
          "%:2: entry 0 of 'machine_overrides' must be a text such as \"levels.L2.ways=8\""},
         {"machine = \"v100\"; cases = ();\ndefaults = { name = \"x\"; };\n",
          "%:2: unknown key 'name' in 'defaults'; known: dataset, view, permutation, shape, src, dst, strategy, index, "
-         "elements_per_thread, sorted, signed_sort, collapse, nontemporal, tile, cores, src_base_bytes, dst_base_bytes, "
-         "pattern, working_set, access_bytes, stride_bytes, accesses, random, stagger"},
+         "elements_per_thread, sorted, signed_sort, collapse, nontemporal, tile, cores, src_base_bytes, "
+         "dst_base_bytes, "
+         "pattern, working_set, access_bytes, stride_bytes, thread_bytes, accesses, random, stagger"},
     };
     test_directory d;
     make_directory(&d);
