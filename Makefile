@@ -30,7 +30,7 @@ PKG_LIBS   = $(eval PKG_LIBS := $$(shell pkg-config --libs libconfig jansson lib
 EXTRA =
 CPPFLAGS = -D_XOPEN_SOURCE=700 -DCOALIGN_DATADIR='"$(DATADIR)"' -Isrc
 CFLAGS   = -std=c11 $(OPTFLAGS) -fopenmp $(WARNINGS)
-LDLIBS   = $(PKG_LIBS) -lm
+LDLIBS   = $(PKG_LIBS) -lcsv -lm
 
 # ---- files -----------------------------------------------------------------------------------------------------------
 BUILD = build/$(CONFIG)
@@ -178,7 +178,7 @@ APT = $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive 
 deps:
 	$(APT) update -qq
 	$(APT) install -qq -y --no-install-recommends gcc libc6-dev make pkg-config libconfig-dev libjansson-dev \
-	    libarchive-dev libcriterion-dev gnuplot-nox
+	    libarchive-dev libcsv-dev libcriterion-dev gnuplot-nox
 
 deps-check: | $(filter deps,$(MAKECMDGOALS))
 	$(APT) update -qq

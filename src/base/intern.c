@@ -1,14 +1,8 @@
 #include "base/intern.h"
 
-#include <string.h>
+#include "base/hash.h"
 
-/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
-static uint64_t hash_of(const char *text, size_t length) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
+#include <string.h>
 
 /* The slot that holds the string, or the free one where it belongs. */
 static interned **find(const intern_table *t, const char *text, size_t length, uint64_t hash) {
@@ -40,7 +34,7 @@ static int grow(intern_table *t) {
 interned *intern(intern_table *t, const char *text, size_t length) {
     if (!grow(t))
         return NULL;
-    uint64_t hash = hash_of(text, length);
+    uint64_t hash = hash_bytes(HASH_START, text, length);
     interned **slot = find(t, text, length, hash);
     interned *known = *slot;
     if (known)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HINT_MAX = 400, THREADS_MAX = 1024 };
+enum { HINT_MAX = 400, THREADS_MAX = 1024, SHARDS_MAX = 1000000 };
 
 static bool takes(const command *c, option_id id) {
     if (!c)
@@ -95,6 +95,28 @@ static status set_define(arguments *a, const char *text, message *m) {
     return OK;
 }
 
+static status set_shard(arguments *a, const char *text, message *m) {
+    char *end = NULL;
+    errno = 0;
+    const unsigned long k = strtoul(text, &end, 10);
+    const char *slash = end;
+    const unsigned long n = *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
+    if (errno || *text < '1' || *text > '9' || *end || k < 1 || k > n || n > SHARDS_MAX)
+        return fail(m, ERR_INPUT, "--shard %s: K/N is needed, such as 1/4, with 1 <= K <= N <= %d", text, SHARDS_MAX);
+    a->shard = (uint32_t)k;
+    a->shards = (uint32_t)n;
+    return OK;
+}
+
+static status set_max_regress(arguments *a, const char *text, message *m) {
+    char *end = NULL;
+    const double percent = strtod(text, &end);
+    if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 1e6))
+        return fail(m, ERR_INPUT, "--max-regress %s: a percentage is needed, such as 2%%", text);
+    a->max_regress = percent / 100;
+    return OK;
+}
+
 /* value is "" for flags. */
 static status set_option(arguments *a, option_id id, const char *value, message *m) {
     switch (id) {
@@ -147,6 +169,16 @@ static status set_option(arguments *a, option_id id, const char *value, message 
     case OPT_TIMELINE:
         a->timeline = value;
         return OK;
+    case OPT_OVER:
+        a->overs[a->over_count++] = value;
+        return OK;
+    case OPT_ZIP:
+        a->zip = true;
+        return OK;
+    case OPT_SHARD:
+        return set_shard(a, value, m);
+    case OPT_MAX_REGRESS:
+        return set_max_regress(a, value, m);
     case OPT_FORMAT:
         return set_format(a, value, m);
     case OPT_OUTPUT:
@@ -224,11 +256,16 @@ static status check_operands(const arguments *a, const command *c, message *m) {
 status arguments_parse(arguments *args, const command *c, int argc, char **argv, message *m) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t room = (size_t)argc + 1;
-    *args = (arguments){.threads = cores < 1 ? 1 : cores > THREADS_MAX ? THREADS_MAX : (uint32_t)cores};
+    *args = (arguments){.threads = cores < 1             ? 1
+                                   : cores > THREADS_MAX ? THREADS_MAX
+                                                         : (uint32_t)cores,
+                        .shard = 1,
+                        .shards = 1};
     args->defines = mem_zero(room, sizeof *args->defines);
+    args->overs = mem_zero(room, sizeof *args->overs);
     args->outputs = mem_zero(room, sizeof *args->outputs);
     args->operands = mem_zero(room, sizeof *args->operands);
-    if (!args->defines || !args->outputs || !args->operands)
+    if (!args->defines || !args->overs || !args->outputs || !args->operands)
         return fail(m, ERR_MEMORY, "not enough memory for the command line");
     bool options = true;
     for (int i = 0; i < argc; i++) {
@@ -247,6 +284,7 @@ status arguments_parse(arguments *args, const command *c, int argc, char **argv,
 
 void arguments_free(arguments *args) {
     mem_free(args->defines);
+    mem_free(args->overs);
     mem_free(args->outputs);
     mem_free(args->operands);
     *args = (arguments){0};

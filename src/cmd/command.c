@@ -55,6 +55,19 @@ const command command_table[] = {
      "trace mrc FILE: misses of fully associative LRU caches of all sizes.\n"
      "FILE of the last two: Valgrind Lackey or Dinero text. All may be compressed; - is stdin.",
      trace_command},
+    {"sweep", "CONFIG", 1, 1,
+     ALWAYS | BIT(OPT_MACHINE) | BIT(OPT_DEFINE) | BIT(OPT_OVER) | BIT(OPT_ZIP) | BIT(OPT_SHARD) | BIT(OPT_EXACT) |
+         BIT(OPT_OUTPUT) | BIT(OPT_THREADS) | BIT(OPT_QUIET),
+     "simulate a config for many values of its keys",
+     "Simulates every case of CONFIG for all values of the keys in its section 'sweep' or of --over, on all host\n"
+     "threads, into one CSV file (-o FILE): the keys and the columns of `run`. What is done is kept in\n"
+     "FILE.journal: a sweep that was killed, or met a full disk, goes on where it stopped when it is started again.",
+     sweep_command},
+    {"merge", "FILE...", 1, 1 << 20, ALWAYS | BIT(OPT_OUTPUT), "put the parts of a sharded sweep together",
+     "Puts the results of sweep --shard 1/N to N/N together: the bytes that a sweep without --shard writes. Says "
+     "which\n"
+     "points are missing.",
+     merge_command},
     {"machines", "[NAME]", 0, 1, REPORTS, "list the machines, or the figures of one",
      "Lists the machine descriptions that were found, or shows one.", machines_command},
     {"metrics", "", 0, 0, REPORTS, "list the metrics of the reports",

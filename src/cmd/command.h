@@ -34,6 +34,12 @@
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
     X(OPT_EMIT, "emit", 0, "LANGUAGE", "print the transformed bodies as c or cuda, and simulate nothing")              \
     X(OPT_TIMELINE, "timeline", 0, "FILE", "also write, as CSV, what one warp does in a turn of the loop")             \
+    X(OPT_OVER, "over", 0, "KEY=VALUES",                                                                               \
+      "sweep over a key of the config, as -D takes it: 1,2,8 or 4..64 or\n"                                            \
+      "0..1+0.25 or 4KiB..1MiB*2; may be repeated")                                                                    \
+    X(OPT_ZIP, "zip", 0, NULL, "the keys side by side; default: every combination")                                    \
+    X(OPT_SHARD, "shard", 0, "K/N", "only part K of N, from 1; coalign merge puts the parts together")                 \
+    X(OPT_MAX_REGRESS, "max-regress", 0, "PERCENT", "how much worse a figure may be (default 0)")                      \
     X(OPT_FORMAT, "format", 0, "FORMAT", "text (default), json or csv")                                                \
     X(OPT_OUTPUT, "output", 'o', "FILE",                                                                               \
       "write there instead of stdout; may be repeated; - is stdout;\n"                                                 \
@@ -63,8 +69,8 @@ extern const option_desc option_table[OPTION_COUNT];
 typedef struct arguments {
     const char *machine, *shape, *src, *dst, *caches;
     const char *emit, *timeline; /* emit: "c", "cuda" or NULL */
-    const char **defines;
-    size_t define_count;
+    const char **defines, **overs;
+    size_t define_count, over_count;
     const char **outputs;
     size_t output_count;
     const char **operands;
@@ -72,9 +78,11 @@ typedef struct arguments {
     report_format format;
     uint32_t threads; /* >= 1 */
     counts_rules rules;
-    uint32_t line_bytes;   /* 0: not given */
-    uint64_t sample_lines; /* 0: not given */
-    bool counts, same_memory, balance, factoring, exact, details, lenient, quiet, help, version;
+    uint32_t line_bytes;    /* 0: not given */
+    uint64_t sample_lines;  /* 0: not given */
+    uint32_t shard, shards; /* shard from 1; 1 of 1 where not given */
+    double max_regress;     /* a share: 0.02 */
+    bool counts, zip, same_memory, balance, factoring, exact, details, lenient, quiet, help, version;
 } arguments;
 
 typedef struct command {
@@ -111,6 +119,9 @@ status plan_command(const arguments *args, message *m);
 status model_command(const arguments *args, message *m);
 status hoist_command(const arguments *args, message *m);
 status trace_command(const arguments *args, message *m);
+status sweep_command(const arguments *args, message *m);
+status merge_command(const arguments *args, message *m);
+status check_command(const arguments *args, message *m);
 status machines_command(const arguments *args, message *m);
 status metrics_command(const arguments *args, message *m);
 status help_command(const arguments *args, message *m);

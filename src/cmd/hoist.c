@@ -267,14 +267,14 @@ static status emit(const hoist_run *r, outputs *o, const arguments *args, messag
 static status print(const hoist_run *r, outputs *o, const arguments *args, message *m) {
     for (size_t i = 0; i < o->count; i++) {
         const report_options options = output_options(&o->list[i], args, r->experiment.title);
-        TRY(report_hoist(o->list[i].stream, &options, r->results, r->done, m));
+        TRY(output_written(&o->list[i], report_hoist(o->list[i].stream, &options, r->results, r->done, m)));
     }
     return outputs_commit(o, m);
 }
 
 static status print_timeline(const hoist_run *r, outputs *o, message *m) {
     for (size_t i = 0; i < o->count; i++)
-        TRY(report_timeline(o->list[i].stream, r->results, r->done, m));
+        TRY(output_written(&o->list[i], report_timeline(o->list[i].stream, r->results, r->done, m)));
     return outputs_commit(o, m);
 }
 
@@ -292,6 +292,7 @@ static status hoist_all(hoist_run *r, outputs *o, outputs *line, const arguments
     /* After Ctrl-C: what is done is reported, and the exit status says that it is not all. */
     if (s != OK && !(s == ERR_INTERRUPTED && r->done > 0))
         return s;
+    o->partial = line->partial = s == ERR_INTERRUPTED;
     TRY(print_timeline(r, line, m));
     TRY(print(r, o, args, m));
     return s;

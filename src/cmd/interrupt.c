@@ -17,6 +17,8 @@ void interrupt_setup(void) {
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
     sigaction(SIGPIPE, &action, NULL);
+    /* A file beyond the limit of `ulimit -f` is a failed write too, with its message. */
+    signal(SIGXFSZ, SIG_IGN);
     action.sa_flags = (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -10,7 +10,7 @@ static status show(outputs *o, const arguments *args, message *m) {
     status s = machine_load(args->operands[0], mach, m);
     for (size_t i = 0; i < o->count && s == OK; i++) {
         const report_options options = output_options(&o->list[i], args, NULL);
-        s = report_machine(o->list[i].stream, &options, mach, m);
+        s = output_written(&o->list[i], report_machine(o->list[i].stream, &options, mach, m));
     }
     mem_free(mach);
     return s;
@@ -30,7 +30,7 @@ static status list(outputs *o, const arguments *args, message *m) {
         lines[i] = (machine_line){entries[i].id, entries[i].name, entries[i].summary, entries[i].loads};
     for (size_t i = 0; i < o->count && s == OK; i++) {
         const report_options options = output_options(&o->list[i], args, NULL);
-        s = report_machines(o->list[i].stream, &options, lines, count, m);
+        s = output_written(&o->list[i], report_machines(o->list[i].stream, &options, lines, count, m));
     }
     mem_free(lines);
     mem_free(entries);

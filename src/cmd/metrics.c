@@ -3,7 +3,7 @@
 static status list(outputs *o, message *m) {
     for (size_t i = 0; i < o->count; i++) {
         report_options options = {.format = o->list[i].format, .version = coalign_version()};
-        TRY(report_metrics(o->list[i].stream, &options, m));
+        TRY(output_written(&o->list[i], report_metrics(o->list[i].stream, &options, m)));
     }
     return outputs_commit(o, m);
 }

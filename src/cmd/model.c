@@ -106,7 +106,7 @@ static status run(modelled *x, outputs *o, const arguments *args, message *m) {
     }
     TRY(outputs_open(o, args, m));
     for (size_t i = 0; i < o->count; i++)
-        TRY(print(x, args, &o->list[i], m));
+        TRY(output_written(&o->list[i], print(x, args, &o->list[i], m)));
     return outputs_commit(o, m);
 }
 

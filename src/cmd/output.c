@@ -1,6 +1,7 @@
 #include "cmd/output.h"
 
 #include "base/mem.h"
+#include "cmd/interrupt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -109,11 +110,28 @@ report_options output_options(const output *o, const arguments *args, const char
                             .version = coalign_version()};
 }
 
-static status commit(output *o, message *m) {
-    const char *name = o->path ? o->path : "standard output";
-    TRY(stream_status(o->stream, name, m));
+status output_written(const output *o, status s) {
+    return s == ERR_IO && o->stream == stdout && interrupt_reader_left() ? OK : s;
+}
+
+/* Gives the output the name that partial results have. */
+static status rename_partial(output *o, message *m) {
+    char *partial = joined(o->path, ".partial");
+    if (!partial)
+        return fail(m, ERR_MEMORY, "not enough memory");
+    fprintf(stderr, "coalign: interrupted: what is done is in %s\n", partial);
+    mem_free(o->path);
+    o->path = partial;
+    return OK;
+}
+
+static status commit(output *o, bool partial, message *m) {
     if (!o->path)
-        return OK;
+        return output_written(o, stream_status(o->stream, "standard output", m));
+    TRY(stream_status(o->stream, o->path, m));
+    if (partial && o->temporary)
+        TRY(rename_partial(o, m));
+    const char *name = o->path;
     /* The data must be on its way to the disk before the name points to it. Not all file systems can sync. */
     bool synced = !o->temporary || fsync(fileno(o->stream)) == 0 || errno == EINVAL || errno == EROFS;
     bool closed = fclose(o->stream) == 0;
@@ -129,7 +147,7 @@ static status commit(output *o, message *m) {
 
 status outputs_commit(outputs *o, message *m) {
     for (size_t i = 0; i < o->count; i++)
-        TRY(commit(&o->list[i], m));
+        TRY(commit(&o->list[i], o->partial, m));
     return OK;
 }
 
@@ -137,7 +155,7 @@ status outputs_report(outputs *o, const arguments *args, const char *title, cons
                       message *m) {
     for (size_t i = 0; i < o->count; i++) {
         const report_options options = output_options(&o->list[i], args, title);
-        TRY(report_write(o->list[i].stream, &options, records, count, m));
+        TRY(output_written(&o->list[i], report_write(o->list[i].stream, &options, records, count, m)));
     }
     return outputs_commit(o, m);
 }

@@ -285,7 +285,7 @@ static status print(outputs *o, const planning *p, const arguments *args, messag
             record.chosen = &p->runs[i];
     for (size_t i = 0; i < o->count; i++) {
         const report_options options = output_options(&o->list[i], args, NULL);
-        TRY(report_plan(o->list[i].stream, &options, &record, m));
+        TRY(output_written(&o->list[i], report_plan(o->list[i].stream, &options, &record, m)));
     }
     return outputs_commit(o, m);
 }
@@ -306,6 +306,7 @@ static status plan(planning *p, outputs *o, const arguments *args, message *m) {
     /* After Ctrl-C: what is done is printed, and the exit status says that it is not all. */
     if (s != OK && !(s == ERR_INTERRUPTED && p->run_count > 0))
         return s;
+    o->partial = s == ERR_INTERRUPTED;
     TRY(print(o, p, args, m));
     return s;
 }

@@ -13,6 +13,8 @@ progress progress_start(size_t count, bool quiet) {
 
 int progress_show(void *context, uint64_t done, uint64_t total) {
     const progress *p = context;
+    if (p->all)
+        rate_step(p->all, 0);
     if (p->on) {
         double part = total ? (double)done / (double)total : 1;
         char bar[BAR + 1] = {0};

@@ -2,6 +2,8 @@
 #ifndef COALIGN_CMD_PROGRESS_H
 #define COALIGN_CMD_PROGRESS_H
 
+#include "cmd/rate.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +12,7 @@ typedef struct progress {
     bool on;
     size_t index, count; /* of the case under way, from 0 */
     const char *name;
+    rate *all; /* NULL, or what is shown instead: the job that this run is a part of */
 } progress;
 
 progress progress_start(size_t count, bool quiet);

@@ -64,6 +64,7 @@ static status run_all(run *r, outputs *o, const arguments *args, message *m) {
     /* After Ctrl-C: what is done is reported, and the exit status says that it is not all. */
     if (s != OK && !(s == ERR_INTERRUPTED && r->done > 0))
         return s;
+    o->partial = s == ERR_INTERRUPTED;
     TRY(outputs_report(o, args, r->experiment.title, r->records, r->done, m));
     say_cost(r, args, seconds_now() - start);
     return s;

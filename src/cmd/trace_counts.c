@@ -85,7 +85,7 @@ static status report_replay(outputs *o, const arguments *args, const counts_hier
         record.data[i] = counts_of(r->counts, i);
     for (size_t i = 0; i < o->count; i++) {
         const report_options options = output_options(&o->list[i], args, NULL);
-        TRY(report_counts(o->list[i].stream, &options, &record, m));
+        TRY(output_written(&o->list[i], report_counts(o->list[i].stream, &options, &record, m)));
     }
     return outputs_commit(o, m);
 }
@@ -97,6 +97,7 @@ static status replay(outputs *o, const arguments *args, message *m) {
     TRY(counts_new(&h, &r.counts, m));
     status s = read_trace(trace_file(args), count_batch, &r, m);
     if (s == OK || s == ERR_INTERRUPTED) {
+        o->partial = s == ERR_INTERRUPTED;
         const status written = report_replay(o, args, &h, &r, m);
         s = written == OK ? s : written;
     }
@@ -114,7 +115,7 @@ static status report_curve(outputs *o, const arguments *args, uint32_t line_byte
     const mrc_record record = {.trace = trace_name(args), .line_bytes = line_bytes, .curve = c};
     for (size_t i = 0; i < o->count; i++) {
         const report_options options = output_options(&o->list[i], args, NULL);
-        TRY(report_mrc(o->list[i].stream, &options, &record, m));
+        TRY(output_written(&o->list[i], report_mrc(o->list[i].stream, &options, &record, m)));
     }
     return outputs_commit(o, m);
 }
@@ -125,6 +126,7 @@ static status curve(outputs *o, const arguments *args, message *m) {
     TRY(mrc_new(line_bytes, args->sample_lines, &c, m));
     status s = read_trace(trace_file(args), follow_batch, c, m);
     if (s == OK || s == ERR_INTERRUPTED) {
+        o->partial = s == ERR_INTERRUPTED;
         const status written = report_curve(o, args, line_bytes, c, m);
         s = written == OK ? s : written;
     }

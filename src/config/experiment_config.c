@@ -304,6 +304,28 @@ static status read_case(const case_reader *r, const raw_case *defaults, experime
     return read_measured(r, &raw, out);
 }
 
+static const experiment_case *same_name(const experiment_case *cases, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(cases[i].name, cases[count].name) == 0)
+            return &cases[i];
+    return NULL;
+}
+
+/* Results are told apart by the names of their cases: what the user named twice is a mistake, what has no name of its
+ * own gets a number. */
+static status settle_name(const case_reader *r, experiment_case *cases, size_t i) {
+    const experiment_case *twin = same_name(cases, i);
+    if (twin && config_member(r->group, "name"))
+        return config_fail(r->c, config_member(r->group, "name"), r->m,
+                           "there are two cases '%s', the first at %s: give each a name of its own", twin->name,
+                           twin->place);
+    char plain[EXPERIMENT_NAME_MAX];
+    memcpy(plain, cases[i].name, sizeof plain);
+    for (unsigned n = 2; same_name(cases, i); n++)
+        snprintf(cases[i].name, sizeof cases[i].name, "%.*s (%u)", EXPERIMENT_NAME_MAX - 16, plain, n);
+    return OK;
+}
+
 static status read_cases(const config *c, experiment *e, message *m) {
     const config_setting_t *root = config_root(c);
     const config_setting_t *defaults = config_member(root, "defaults");
@@ -320,6 +342,7 @@ static status read_cases(const config *c, experiment *e, message *m) {
         const config_setting_t *group = config_setting_get_elem(list, (unsigned)i);
         const case_reader r = {.c = c, .group = group, .defaults = defaults, .m = m};
         TRY(read_case(&r, &raw, &e->cases[i]));
+        TRY(settle_name(&r, e->cases, i));
     }
     return OK;
 }
@@ -411,6 +434,7 @@ static status read_experiment(const config *c, const char *machine_name, const c
         {.key = "defaults", .kind = FIELD_GROUP, .optional = true},
         {.key = "cases", .kind = FIELD_LIST},
         {.key = "factoring", .kind = FIELD_GROUP, .optional = true},
+        {.key = "sweep", .kind = FIELD_GROUP, .optional = true},
     };
     raw_experiment raw = {.title = ""};
     const config_setting_t *root = config_root(c);
@@ -436,6 +460,7 @@ status experiment_load(const char *path, const char *machine_name, const config_
     *e = (experiment){.case_count = 0};
     config *c = NULL;
     TRY(config_open(path, &c, m));
+    e->text_hash = config_hash(c);
     status st = experiment_overrides(c, overrides, m);
     if (st == OK)
         st = read_experiment(c, machine_name, overrides, e, m);

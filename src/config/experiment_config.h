@@ -6,12 +6,13 @@
  *     defaults = { ... };                  optional: any key of a case but name and the measured ones
  *     cases = ( { ... }, ... );            may be empty
  *     factoring = { ... };                 optional: for `coalign model`, config/factoring_config.h
+ *     sweep = { ... };                     optional: for `coalign sweep`, config/sweep_config.h
  *
  * A case names its copy in one of two ways:
  *     dataset = "[8192][8193]i32"; view = "slice_2d"; permutation = "{1,0}";     (layout/syntax.h; view: "copy")
  *     shape = "[8192][8192]i32"; src = "1:[(8192,8193),(8192,1)]"; dst = "...";  (row-major where left out)
  * and may say
- *     name = "...";                        else the view and the dataset, or "case N"
+ *     name = "...";                        each its own; else the view and the dataset, or "case N"
  *     strategy = "auto";                   or a name of STRATEGY_LIST (layout/plan.h); default auto
  *     index = "64";                        or "32", "invariant"
  *     elements_per_thread = 1;             1, 2, 4, 8
@@ -61,6 +62,7 @@ typedef struct experiment_case {
 
 typedef struct experiment {
     char title[EXPERIMENT_TITLE_MAX]; /* "" when the config has none */
+    uint64_t text_hash;               /* of the config's text, before overrides */
     machine mach;
     experiment_case *cases;
     size_t case_count;

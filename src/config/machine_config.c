@@ -396,6 +396,7 @@ static status load_file(const char *path, const machine_override *overrides, siz
     }
     *out = (machine){0};
     machine_stem(path, out->id);
+    out->text_hash = config_hash(c);
     if (st == OK)
         st = read_machine(&(loader){.c = c, .mach = out, .m = m});
     if (st == OK)

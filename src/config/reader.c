@@ -1,5 +1,6 @@
 #include "config/reader.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "base/num.h"
@@ -88,6 +89,10 @@ const config_setting_t *config_root(const config *c) {
 
 const char *config_path(const config *c) {
     return c->path;
+}
+
+uint64_t config_hash(const config *c) {
+    return hash_text(HASH_START, c->text.text);
 }
 
 const config_setting_t *config_member(const config_setting_t *group, const char *key) {

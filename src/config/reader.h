@@ -34,6 +34,9 @@ const config_setting_t *config_root(const config *c);
 /* The path that config_open got. */
 const char *config_path(const config *c);
 
+/* Of the text with its includes in place, before any override. */
+uint64_t config_hash(const config *c);
+
 /* Applies one "PATH=VALUE" to the parsed text, before it is read. PATH is dotted; an entry of a list is named by its
  * `name` or its number from 0: levels.L2.ways, cases.0.strategy. VALUE is libconfig syntax; what is not (3MiB, general)
  * is a text. The last key of the path may be new, as long as its group exists: the reader then decides whether it is

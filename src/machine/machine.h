@@ -249,6 +249,7 @@ typedef struct machine {
     char name[MACHINE_NAME_MAX]; /* as people write it: "RX 7900 XT" */
     char id[MACHINE_NAME_MAX];   /* file stem: "rx7900xt" */
     char vendor[16];
+    uint64_t text_hash; /* of the description's text, before overrides */
     machine_kind kind;
     double clock_hz;          /* of the cores */
     double launch_overhead_s; /* host-visible time of an empty kernel */

@@ -100,6 +100,13 @@ void report_csv_row(FILE *out, const report_columns *c, const run_record *r) {
     fputc('\n', out);
 }
 
+void report_csv_unknown(FILE *out, const report_columns *c, const char *case_name) {
+    csv_field(out, case_name);
+    for (size_t i = 1; i < metric_count + c->count * level_metric_count; i++)
+        fputs(",n/a", out);
+    fputc('\n', out);
+}
+
 status report_csv(FILE *out, const run_record *records, size_t count, message *m) {
     (void)m;
     report_columns columns = {.count = 0};

@@ -50,6 +50,8 @@ typedef struct report_columns {
 void report_columns_add(report_columns *c, const machine *mach);
 void report_csv_header(FILE *out, const report_columns *c);
 void report_csv_row(FILE *out, const report_columns *c, const run_record *r);
+/* A row of a run that could not be: only its name is known. */
+void report_csv_unknown(FILE *out, const report_columns *c, const char *case_name);
 
 /* One field of CSV, quoted when it must be. */
 void csv_field(FILE *out, const char *text);

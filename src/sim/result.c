@@ -1,4 +1,5 @@
 /* result.c - from the parts' counters to one sim_result: sums, shares, the limiter, the conservation laws. */
+#include "base/hash.h"
 #include "sim/engine.h"
 #include "sim/tick.h"
 
@@ -224,20 +225,13 @@ static status check_laws(const engine *e, const sim_result *r, message *m) {
 /* --- checksum ------------------------------------------------------------------------------------------------------
  */
 
-static uint64_t fnv(uint64_t h, const void *data, size_t size) {
-    const unsigned char *p = data;
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 uint64_t result_checksum(const sim_result *r) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    h = fnv(h, r, offsetof(sim_result, level_count));
-    h = fnv(h, r->level, sizeof r->level);
-    h = fnv(h, &r->dram, sizeof r->dram);
-    h = fnv(h, &r->cpu, sizeof r->cpu);
-    h = fnv(h, &r->resident_cycles, offsetof(sim_result, limit) - offsetof(sim_result, resident_cycles));
+    uint64_t h = HASH_START;
+    h = hash_bytes(h, r, offsetof(sim_result, level_count));
+    h = hash_bytes(h, r->level, sizeof r->level);
+    h = hash_bytes(h, &r->dram, sizeof r->dram);
+    h = hash_bytes(h, &r->cpu, sizeof r->cpu);
+    h = hash_bytes(h, &r->resident_cycles, offsetof(sim_result, limit) - offsetof(sim_result, resident_cycles));
     return h;
 }
 

@@ -149,6 +149,9 @@ rejects "the name of the machine is empty" run -m '' "$work/small.cfg"
 rejects "-o: the name of the file is empty" run -o '' "$work/small.cfg"
 head -c 20 /dev/zero >"$work/zeros.body"
 rejects "zeros.body: this is no text" hoist -m v100 "$work/zeros.body"
+bad same "same.cfg:3: there are two cases 'a', the first at $work/same.cfg:2" "$cases
+    { name = \"a\"; dataset = \"[8]i32\"; },
+    { name = \"a\"; dataset = \"[16]i32\"; } );"
 bad strategy "strategy.cfg:2: 'memcpy' cannot do this copy" "$cases
     { dataset = \"[8][9]i32\"; view = \"slice_2d\"; strategy = \"memcpy\"; } );"
 
@@ -236,6 +239,9 @@ check "help to a full disk: status 2" [ $? -eq 2 ]
     head -n 1 >"$work/out"
 check "| head: no complaint" silent
 check "| head: status 0" [ "$(cat "$work/status")" -eq 0 ]
+{ "$program" run --threads 1 "$work/small.cfg" -q -o - -o "$work/beside.csv"; echo $? >"$work/status"; } 2>"$work/err" | :
+check "| a reader that is gone: the file beside is written" same "$work/beside.csv" "$work/two.csv"
+check "| a reader that is gone: status 0" [ "$(cat "$work/status")" -eq 0 ]
 
 # ---- interruption: what is done is reported. Background jobs of a script ignore SIGINT; SIGTERM is handled alike.
 "$program" run --threads 1 "$work/long.cfg" -q --format csv >"$work/out" 2>"$work/err" &
@@ -247,6 +253,19 @@ code=$?
 check "interrupted: status 130" [ "$code" -eq 130 ]
 check "interrupted: header and the finished case" out_lines 2
 check "interrupted: the finished case" grep -q '^short,' "$work/out"
+
+# A file that exists is not replaced by a part of the results.
+echo precious >"$work/kept.csv"
+"$program" run --threads 1 "$work/long.cfg" -q -o "$work/kept.csv" >"$work/out" 2>"$work/err" &
+child=$!
+sleep 2
+kill -TERM "$child"
+wait "$child"
+code=$?
+check "interrupted, -o: status 130" [ "$code" -eq 130 ]
+check "interrupted, -o: the file is as it was" grep -qx precious "$work/kept.csv"
+check "interrupted, -o: what is done is beside it" grep -q '^short,' "$work/kept.csv.partial"
+check "interrupted, -o: says where" grep -qF "what is done is in $work/kept.csv.partial" "$work/err"
 
 # ---- the other commands
 run machines
