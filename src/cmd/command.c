@@ -64,7 +64,7 @@ const command command_table[] = {
      "FILE.journal: a sweep that was killed, or met a full disk, goes on where it stopped when it is started again.",
      sweep_command},
     {"merge", "FILE...", 1, 1 << 20, ALWAYS | BIT(OPT_OUTPUT), "put the parts of a sharded sweep together",
-     "Puts the results of sweep --shard 1/N to N/N together: the bytes that a sweep without --shard writes. Says "
+     "Puts the shards 1/N to N/N of a sweep together: the bytes that the undivided sweep writes. Says "
      "which\n"
      "points are missing.",
      merge_command},

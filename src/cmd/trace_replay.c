@@ -119,6 +119,7 @@ static status replay_all(replay *r, outputs *o, const arguments *args, message *
     const status s = replay_kernels(r, args, m);
     if (s != OK && !(s == ERR_INTERRUPTED && r->count))
         return s;
+    o->partial = s == ERR_INTERRUPTED;
     TRY(outputs_report(o, args, trace_name(args), r->records, r->count, m));
     if (r->stream->faults.count)
         fprintf(stderr, "faults passed over in the trace: %" PRIu64 "; the first: %s\n", r->stream->faults.count,
