@@ -158,6 +158,9 @@ static status set_option(arguments *a, option_id id, const char *value, message 
     case OPT_FACTORING:
         a->factoring = true;
         break;
+    case OPT_NATIVE:
+        a->native = true;
+        return OK;
     case OPT_BALANCE:
         a->balance = true;
         break;

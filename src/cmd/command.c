@@ -68,6 +68,11 @@ const command command_table[] = {
      "which\n"
      "points are missing.",
      merge_command},
+    {"measure", "", 0, 0, REPORTS | BIT(OPT_QUIET) | BIT(OPT_NATIVE), "run copies and walks over memory on this host",
+     "With --native: latency of a pointer chase, bandwidth by working set, strides, transpositions and slices, "
+     "measured\n"
+     "on one core of this host (half a minute). CSV has the columns of models/measured.",
+     measure_command},
     {"machines", "[NAME]", 0, 1, REPORTS, "list the machines, or the figures of one",
      "Lists the machine descriptions that were found, or shows one.", machines_command},
     {"metrics", "", 0, 0, REPORTS, "list the metrics of the reports",

@@ -21,6 +21,7 @@
     X(OPT_SAME_MEMORY, "same-memory", 0, NULL, "both layouts lie in one array: offset 0 is the same place")            \
     X(OPT_BALANCE, "balance", 0, NULL, "the machine's balance between compute and memory instead")                     \
     X(OPT_FACTORING, "factoring", 0, NULL, "misses of the config's factoring by cause and array instead")              \
+    X(OPT_NATIVE, "native", 0, NULL, "measure the CPU of this host")                                                   \
     X(OPT_COUNTS, "counts", 0, NULL, "cache counts only, no time")                                                     \
     X(OPT_CACHE, "cache", 0, "CACHES",                                                                                 \
       "instead of a machine's: I1=32K:8:64,L1=48K:12:64,LL=2M:16:64\n"                                                 \
@@ -82,7 +83,7 @@ typedef struct arguments {
     uint64_t sample_lines;  /* 0: not given */
     uint32_t shard, shards; /* shard from 1; 1 of 1 where not given */
     double max_regress;     /* a share: 0.02 */
-    bool counts, zip, same_memory, balance, factoring, exact, details, lenient, quiet, help, version;
+    bool counts, native, zip, same_memory, balance, factoring, exact, details, lenient, quiet, help, version;
 } arguments;
 
 typedef struct command {
@@ -122,6 +123,7 @@ status trace_command(const arguments *args, message *m);
 status sweep_command(const arguments *args, message *m);
 status merge_command(const arguments *args, message *m);
 status check_command(const arguments *args, message *m);
+status measure_command(const arguments *args, message *m);
 status machines_command(const arguments *args, message *m);
 status metrics_command(const arguments *args, message *m);
 status help_command(const arguments *args, message *m);

@@ -78,6 +78,8 @@ same() { cmp -s "$1" "$2"; }
 # ---- usage
 rejects "unknown command 'runn'; did you mean 'run'?" runn
 rejects "a command is needed" -- 
+rejects "measure needs to know what: --native" measure
+rejects "measure writes text or csv" measure --native --format json
 rejects "unknown option --fromat; did you mean 'format'?" run --fromat csv "$work/small.cfg"
 rejects "unknown option -x" run -x "$work/small.cfg"
 rejects "--format yaml" run --format yaml "$work/small.cfg"
