@@ -35,9 +35,10 @@ static void text(FILE *out, const native_result *r) {
 static status measure(const arguments *args, outputs *o, native_result *r, message *m) {
     if (!args->native)
         return fail(m, ERR_INPUT, "measure needs to know what: --native measures this host's CPU");
-    if (args->format == REPORT_JSON)
-        return fail(m, ERR_INPUT, "measure writes text or csv, not json");
     TRY(outputs_open(o, args, m));
+    for (size_t i = 0; i < o->count; i++)
+        if (o->list[i].format == REPORT_JSON)
+            return fail(m, ERR_INPUT, "measure writes text or csv, not json");
     const bool quiet = args->quiet;
     const status s = native_measure(largest_bytes, show, (void *)(uintptr_t)&quiet, r, m);
     if (!quiet && isatty(STDERR_FILENO))
