@@ -125,6 +125,9 @@ static status set_option(arguments *a, option_id id, const char *value, message 
         return OK;
     case OPT_DEFINE:
         return set_define(a, value, m);
+    case OPT_CASE:
+        a->wanted_cases[a->wanted_case_count++] = value;
+        return OK;
     case OPT_SHAPE:
         a->shape = value;
         return OK;
@@ -266,9 +269,10 @@ status arguments_parse(arguments *args, const command *c, int argc, char **argv,
                         .shards = 1};
     args->defines = mem_zero(room, sizeof *args->defines);
     args->overs = mem_zero(room, sizeof *args->overs);
+    args->wanted_cases = mem_zero(room, sizeof *args->wanted_cases);
     args->outputs = mem_zero(room, sizeof *args->outputs);
     args->operands = mem_zero(room, sizeof *args->operands);
-    if (!args->defines || !args->overs || !args->outputs || !args->operands)
+    if (!args->defines || !args->overs || !args->wanted_cases || !args->outputs || !args->operands)
         return fail(m, ERR_MEMORY, "not enough memory for the command line");
     bool options = true;
     for (int i = 0; i < argc; i++) {
@@ -288,6 +292,7 @@ status arguments_parse(arguments *args, const command *c, int argc, char **argv,
 void arguments_free(arguments *args) {
     mem_free(args->defines);
     mem_free(args->overs);
+    mem_free(args->wanted_cases);
     mem_free(args->outputs);
     mem_free(args->operands);
     *args = (arguments){0};

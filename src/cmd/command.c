@@ -16,7 +16,7 @@ const option_desc option_table[OPTION_COUNT] = {
      BIT(OPT_QUIET))
 
 const command command_table[] = {
-    {"run", "CONFIG", 1, 1, SIMULATES, "simulate the cases of a config file",
+    {"run", "CONFIG", 1, 1, SIMULATES | BIT(OPT_CASE), "simulate the cases of a config file",
      "Simulates every case of CONFIG on its machine and reports predicted times, where the transactions went and what\n"
      "limited each case; beside measured times where the config has them. Ctrl-C ends early and reports what is done.",
      run_command},

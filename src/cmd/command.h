@@ -15,6 +15,7 @@
 #define OPTION_LIST(X)                                                                                                 \
     X(OPT_MACHINE, "machine", 'm', "NAME", "machine to simulate: a name of `coalign machines` or a file")              \
     X(OPT_DEFINE, "define", 'D', "KEY=VALUE", "override a key of the config; may be repeated")                         \
+    X(OPT_CASE, "case", 0, "TEXT", "only cases whose name contains TEXT; may be repeated")                             \
     X(OPT_SHAPE, "shape", 0, "DATASET", "shape and element type: '[8192][8192]i32'")                                   \
     X(OPT_SRC, "src", 0, "LMAD", "source layout: '1:[(8192,8193),(8192,1)]'; default row-major")                       \
     X(OPT_DST, "dst", 0, "LMAD", "destination layout; default row-major")                                              \
@@ -72,6 +73,8 @@ typedef struct arguments {
     const char *emit, *timeline; /* emit: "c", "cuda" or NULL */
     const char **defines, **overs;
     size_t define_count, over_count;
+    const char **wanted_cases; /* parts of names; none: all cases */
+    size_t wanted_case_count;
     const char **outputs;
     size_t output_count;
     const char **operands;

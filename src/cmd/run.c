@@ -16,6 +16,7 @@ typedef struct run {
 static status prepare(run *r, const arguments *args, message *m) {
     config_overrides overrides = {args->defines, args->define_count};
     TRY(experiment_load(args->operands[0], args->machine, &overrides, &r->experiment, m));
+    TRY(experiment_select(&r->experiment, args->wanted_cases, args->wanted_case_count, m));
     size_t count = r->experiment.case_count;
     r->cases = mem_zero(count, sizeof *r->cases);
     r->records = mem_zero(count, sizeof *r->records);

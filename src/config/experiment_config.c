@@ -468,6 +468,27 @@ status experiment_load(const char *path, const char *machine_name, const config_
     return st;
 }
 
+status experiment_select(experiment *e, const char *const *parts, size_t count, message *m) {
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < e->case_count && !strstr(e->cases[k].name, parts[i]))
+            k++;
+        if (k == e->case_count)
+            return fail(m, ERR_INPUT, "--case %.200s: none of the config's %zu cases has that in its name%s%s%s",
+                        parts[i], e->case_count, k ? "; the first is '" : "", k ? e->cases[0].name : "", k ? "'" : "");
+    }
+    size_t kept = 0;
+    for (size_t k = 0; k < e->case_count; k++) {
+        bool wanted = count == 0;
+        for (size_t i = 0; i < count && !wanted; i++)
+            wanted = strstr(e->cases[k].name, parts[i]) != NULL;
+        if (wanted && kept++ != k)
+            e->cases[kept - 1] = e->cases[k];
+    }
+    e->case_count = kept;
+    return OK;
+}
+
 void experiment_free(experiment *e) {
     mem_free(e->cases);
     mem_free(e->factoring);

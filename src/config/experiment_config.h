@@ -75,6 +75,10 @@ typedef struct experiment {
 status experiment_load(const char *path, const char *machine_name, const config_overrides *overrides, experiment *e,
                        message *m);
 
+/* Keeps the cases whose name contains one of parts[0 .. count); count 0: all. ERR_INPUT names a part that is in no
+ * name. */
+status experiment_select(experiment *e, const char *const *parts, size_t count, message *m);
+
 void experiment_free(experiment *e);
 
 /* For other kinds of configs that have a machine: the machine that -m or the config's `machine` (in_file) names, with

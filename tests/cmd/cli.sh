@@ -91,6 +91,11 @@ rejects "KEY=VALUE is needed" run -D novalue "$work/small.cfg"
 rejects "run needs CONFIG" run
 rejects "one operand too many" run "$work/small.cfg" another
 rejects "plan needs --shape" plan
+rejects "--case walls: none of the config's 2 cases" run --case walls "$work/small.cfg"
+run run -q --format csv --case lat "$work/small.cfg"
+check "--case keeps the case that has the text in its name" sh -c "[ $code = 0 ] && [ \$(wc -l <'$work/out') = 2 ] && grep -q ^flat, '$work/out'"
+run run -q --format csv --case flat --case ro "$work/small.cfg"
+check "--case repeated keeps both, in the config's order" sh -c "grep -c . '$work/out' | grep -qx 3 && sed -n 2p '$work/out' | grep -q ^rows,"
 rejects "no command 'nothing'" help nothing
 run
 check "no command: status 2" [ "$code" -eq 2 ]
