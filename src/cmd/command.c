@@ -68,6 +68,11 @@ const command command_table[] = {
      "which\n"
      "points are missing.",
      merge_command},
+    {"check", "BASELINE RESULT", 2, 2, ALWAYS | BIT(OPT_MAX_REGRESS), "compare two results; fail where one is worse",
+     "Compares the CSV results of two runs or sweeps, case by case: predicted time, sectors of loads and stores, bytes\n"
+     "read from and written to DRAM. Exit status 1 when a figure of RESULT is higher than that of BASELINE by more than\n"
+     "--max-regress (0 %), or when a case is missing.",
+     check_command},
     {"measure", "", 0, 0, REPORTS | BIT(OPT_QUIET) | BIT(OPT_NATIVE), "run copies and walks over memory on this host",
      "With --native: latency of a pointer chase, bandwidth by working set, strides, transpositions and slices, "
      "measured\n"
