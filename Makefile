@@ -167,14 +167,24 @@ bench: $(PROGRAM) $(BENCH)
 	$(Q)bash tests/bench.sh ./$(PROGRAM)
 
 # ---- installing ------------------------------------------------------------------------------------------------------
-MODELS = $(shell find models -name '*.cfg')
+MODELS = $(shell find models -type f)
+MANDIR  = $(PREFIX)/share/man/man1
+BASHDIR = $(PREFIX)/share/bash-completion/completions
+ZSHDIR  = $(PREFIX)/share/zsh/site-functions
+HELP    = $(BUILD)/help
 install: $(PROGRAM)
+	@mkdir -p $(HELP)
+	$(Q)for form in man bash zsh; do ./$(PROGRAM) help --as $$form >$(HELP)/$$form || exit 1; done
 	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/coalign
+	install -D -m 644 $(HELP)/man $(DESTDIR)$(MANDIR)/coalign.1
+	install -D -m 644 $(HELP)/bash $(DESTDIR)$(BASHDIR)/coalign
+	install -D -m 644 $(HELP)/zsh $(DESTDIR)$(ZSHDIR)/_coalign
 	$(Q)for file in $(MODELS) $(wildcard configs/*.cfg plots/*.gp); do \
 	    install -D -m 644 $$file $(DESTDIR)$(DATADIR)/$$file || exit 1; done
 
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/coalign $(DESTDIR)$(DATADIR)
+	rm -rf $(DESTDIR)$(PREFIX)/bin/coalign $(DESTDIR)$(DATADIR) $(DESTDIR)$(MANDIR)/coalign.1 \
+	    $(DESTDIR)$(BASHDIR)/coalign $(DESTDIR)$(ZSHDIR)/_coalign
 
 APT = $(if $(filter 0,$(shell id -u)),,sudo) env DEBIAN_FRONTEND=noninteractive apt-get
 deps:

@@ -87,6 +87,18 @@ static status set_emit(arguments *a, const char *text, message *m) {
     return OK;
 }
 
+static status set_as(arguments *a, const char *text, message *m) {
+    static const char *const names[] = {"man", "bash", "zsh"};
+    char hint[HINT_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            a->as = text;
+            return OK;
+        }
+    return fail(m, ERR_INPUT, "--as %s: unknown form%s", text,
+                nearest_hint(hint, sizeof hint, text, names, sizeof names / sizeof *names));
+}
+
 static status set_define(arguments *a, const char *text, message *m) {
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
@@ -175,6 +187,8 @@ static status set_option(arguments *a, option_id id, const char *value, message 
     case OPT_TIMELINE:
         a->timeline = value;
         return OK;
+    case OPT_AS:
+        return set_as(a, value, m);
     case OPT_OVER:
         a->overs[a->over_count++] = value;
         return OK;

@@ -82,7 +82,7 @@ const command command_table[] = {
      "Lists the machine descriptions that were found, or shows one.", machines_command},
     {"metrics", "", 0, 0, REPORTS, "list the metrics of the reports",
      "Lists every metric of the CSV and JSON reports: name, unit, meaning.", metrics_command},
-    {"help", "[COMMAND]", 0, 1, ALWAYS, "show the help of a command", "Shows the help of a command.", help_command},
+    {"help", "[COMMAND]", 0, 1, ALWAYS | BIT(OPT_AS), "show the help of a command", "Shows the help of a command.", help_command},
 };
 const size_t command_count = sizeof command_table / sizeof *command_table;
 

@@ -42,6 +42,7 @@
     X(OPT_ZIP, "zip", 0, NULL, "the keys side by side; default: every combination")                                    \
     X(OPT_SHARD, "shard", 0, "K/N", "only part K of N, from 1; coalign merge puts the parts together")                 \
     X(OPT_MAX_REGRESS, "max-regress", 0, "PERCENT", "how much worse a figure may be (default 0)")                      \
+    X(OPT_AS, "as", 0, "FORM", "all of it as a man page or a completion: man, bash, zsh")                              \
     X(OPT_FORMAT, "format", 0, "FORMAT", "text (default), json or csv")                                                \
     X(OPT_OUTPUT, "output", 'o', "FILE",                                                                               \
       "write there instead of stdout; may be repeated; - is stdout;\n"                                                 \
@@ -70,6 +71,7 @@ extern const option_desc option_table[OPTION_COUNT];
 /* The parsed command line. Strings point into argv. Release with arguments_free. */
 typedef struct arguments {
     const char *machine, *shape, *src, *dst, *caches;
+    const char *as;              /* "man", "bash", "zsh" or NULL */
     const char *emit, *timeline; /* emit: "c", "cuda" or NULL */
     const char **defines, **overs;
     size_t define_count, over_count;

@@ -1,4 +1,5 @@
 #include "cmd/command.h"
+#include "cmd/document.h"
 
 #include <string.h>
 
@@ -50,6 +51,12 @@ void help_print(FILE *out, const command *c) {
 
 status help_command(const arguments *args, message *m) {
     const command *c = NULL;
+    if (args->as) {
+        if (args->operand_count)
+            return fail(m, ERR_INPUT, "--as %s has all commands: leave '%s' out", args->as, args->operands[0]);
+        (*args->as == 'm' ? document_man : *args->as == 'b' ? document_bash : document_zsh)(stdout);
+        return stream_status(stdout, "the help", m);
+    }
     if (args->operand_count) {
         c = command_find(args->operands[0]);
         if (!c)

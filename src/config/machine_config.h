@@ -8,16 +8,11 @@
 
 #include <stddef.h>
 
-/* Where installed machine files are; the build may set it. */
-#ifndef COALIGN_DATADIR
-#define COALIGN_DATADIR "/usr/local/share/coalign"
-#endif
-
 enum { MACHINE_SUMMARY_MAX = 160, MACHINE_PATH_MAX = 512 };
 
 /* Loads a machine. A name with '/' or ending in ".cfg" is a file; any other is looked for as NAME.cfg in
  * $COALIGN_MODELS,
- * ./models and COALIGN_DATADIR/models, in that order. ERR_INPUT: no such machine (with the nearest names), a fault in
+ * ./models and models below datadir() (base/datadir.h), in that order. ERR_INPUT: no such machine (with the nearest names), a fault in
  * the file, or a machine that contradicts itself. */
 status machine_load(const char *name_or_path, machine *out, message *m);
 

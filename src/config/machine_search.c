@@ -1,5 +1,6 @@
 #include "config/machine_search.h"
 
+#include "base/datadir.h"
 #include "base/mem.h"
 #include "base/nearest.h"
 
@@ -11,11 +12,13 @@
 
 enum { DIRECTORIES = 3, NAMES_MAX = 256 };
 
-/* NULL where the environment names none. */
-static void search_path(const char *directories[DIRECTORIES]) {
+/* NULL where the environment names none. `installed` is room for one of them. */
+static void search_path(const char *directories[DIRECTORIES], char installed[MACHINE_PATH_MAX]) {
     directories[0] = getenv("COALIGN_MODELS");
     directories[1] = "models";
-    directories[2] = COALIGN_DATADIR "/models";
+    char folder[DATADIR_MAX];
+    snprintf(installed, MACHINE_PATH_MAX, "%.*s/models", MACHINE_PATH_MAX - 8, datadir(folder));
+    directories[2] = installed;
 }
 
 static bool ends_in_cfg(const char *name) {
@@ -76,7 +79,8 @@ static status scan_directory(const char *directory, machine_entry **entries, siz
 
 static status scan_all(machine_entry **entries, size_t *count, message *m) {
     const char *directories[DIRECTORIES];
-    search_path(directories);
+    char installed[MACHINE_PATH_MAX];
+    search_path(directories, installed);
     size_t capacity = 0;
     *entries = NULL;
     *count = 0;
@@ -97,13 +101,13 @@ static status unknown_machine(const char *name, message *m) {
         size_t n = count < NAMES_MAX ? count : NAMES_MAX;
         for (size_t i = 0; i < n; i++)
             names[i] = entries[i].id;
-        char hint[512];
+        char hint[512], folder[DATADIR_MAX];
         if (n > 0)
             st = fail(m, ERR_INPUT, "unknown machine '%s'%s", name, nearest_hint(hint, sizeof hint, name, names, n));
         else
             st = fail(m, ERR_INPUT,
                       "unknown machine '%s': there are no machine files in $COALIGN_MODELS, ./models or %s/models",
-                      name, COALIGN_DATADIR);
+                      name, datadir(folder));
     }
     mem_free(entries);
     return st;
@@ -119,7 +123,8 @@ status machine_find(const char *name, char path[MACHINE_PATH_MAX], message *m) {
         return OK;
     }
     const char *directories[DIRECTORIES];
-    search_path(directories);
+    char installed[MACHINE_PATH_MAX];
+    search_path(directories, installed);
     for (size_t i = 0; i < DIRECTORIES; i++)
         if (directories[i] && *directories[i] && join(path, directories[i], name, ".cfg") && is_file(path))
             return OK;
