@@ -184,6 +184,15 @@ static status set_option(arguments *a, option_id id, const char *value, message 
         return OK;
     case OPT_EMIT:
         return set_emit(a, value, m);
+    case OPT_MEASURED:
+        a->measured = value;
+        return OK;
+    case OPT_NCU:
+        a->ncu = value;
+        return OK;
+    case OPT_MARKDOWN:
+        a->markdown = true;
+        return OK;
     case OPT_TIMELINE:
         a->timeline = value;
         return OK;

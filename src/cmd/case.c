@@ -2,10 +2,15 @@
 
 #include "cmd/place.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static status prepare(run_case *c, const experiment_case *what, message *m) {
     c->what = what;
+    if (what->bodied) {
+        snprintf(c->strategy, sizeof c->strategy, "body");
+        return OK;
+    }
     if (what->patterned) {
         pattern_label(c->strategy, sizeof c->strategy, &what->pattern);
         return OK;
@@ -58,7 +63,9 @@ status case_simulate(const run_case *c, const machine *mach, const arguments *ar
         record->note[k] = c->note[k].text;
     bar->name = what->name;
     status s;
-    if (what->patterned)
+    if (what->bodied)
+        s = simulate_body(mach, what, args, bar, record, m);
+    else if (what->patterned)
         s = simulate_pattern(mach, &what->pattern, what->accesses, args, bar, record, m);
     else
         s = simulate_copy(mach, &what->copy, &c->options, c->src_base, c->dst_base, args, bar, record, m);

@@ -35,6 +35,9 @@
     X(OPT_EXACT, "exact", 0, NULL, "simulate every block; default: sample once the rate is steady")                    \
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
     X(OPT_EMIT, "emit", 0, "LANGUAGE", "print the transformed bodies as c or cuda, and simulate nothing")              \
+    X(OPT_MEASURED, "measured", 0, "FILE", "measurements to compare with, instead of the config's file")               \
+    X(OPT_NCU, "ncu", 0, "FILE", "compare with what `ncu --csv` wrote, metric by metric")                              \
+    X(OPT_MARKDOWN, "markdown", 0, NULL, "print the accuracy table only, in Markdown")                                 \
     X(OPT_TIMELINE, "timeline", 0, "FILE", "also write, as CSV, what one warp does in a turn of the loop")             \
     X(OPT_OVER, "over", 0, "KEY=VALUES",                                                                               \
       "sweep over a key of the config, as -D takes it: 1,2,8 or 4..64 or\n"                                            \
@@ -73,6 +76,7 @@ typedef struct arguments {
     const char *machine, *shape, *src, *dst, *caches;
     const char *as;              /* "man", "bash", "zsh" or NULL */
     const char *emit, *timeline; /* emit: "c", "cuda" or NULL */
+    const char *measured, *ncu;
     const char **defines, **overs;
     size_t define_count, over_count;
     const char **wanted_cases; /* parts of names; none: all cases */
@@ -88,7 +92,7 @@ typedef struct arguments {
     uint64_t sample_lines;  /* 0: not given */
     uint32_t shard, shards; /* shard from 1; 1 of 1 where not given */
     double max_regress;     /* a share: 0.02 */
-    bool counts, native, zip, same_memory, balance, factoring, exact, details, lenient, quiet, help, version;
+    bool counts, native, zip, same_memory, balance, factoring, exact, details, lenient, markdown, quiet, help, version;
 } arguments;
 
 typedef struct command {
@@ -129,6 +133,7 @@ status sweep_command(const arguments *args, message *m);
 status merge_command(const arguments *args, message *m);
 status check_command(const arguments *args, message *m);
 status measure_command(const arguments *args, message *m);
+status validate_command(const arguments *args, message *m);
 status machines_command(const arguments *args, message *m);
 status metrics_command(const arguments *args, message *m);
 status help_command(const arguments *args, message *m);

@@ -3,7 +3,9 @@
 #include "base/num.h"
 #include "kernel/copy_kernel.h"
 #include "sim/pattern_run.h"
+#include "sim/steady.h"
 
+#include <math.h>
 #include <stdio.h>
 
 char *strategy_label(char *buffer, size_t size, const copy_options *o) {
@@ -76,4 +78,47 @@ status simulate_copy(const machine *mach, const copy_desc *copy, const copy_opti
     }
     kernel_free(&k);
     return s;
+}
+
+/* So much shared memory that a core holds `blocks` blocks and no more. */
+static void limit_residency(const machine *mach, uint32_t blocks, kernel *k) {
+    const uint32_t granule = mach->core.shared_granule_bytes ? mach->core.shared_granule_bytes : 1;
+    const uint32_t share = blocks ? mach->core.shared_bytes / blocks / granule * granule : 0;
+    if (share > k->shared_bytes)
+        k->shared_bytes = share;
+}
+
+static status run_body(const machine *mach, const body *b, const experiment_case *what, const sim_options *o,
+                       run_record *r, sim_result *result, message *m) {
+    lowered code;
+    status s = lower(mach, b, "body", &what->lowering, &code, m);
+    if (s == OK) {
+        kernel *k = &code.k;
+        limit_residency(mach, what->resident_blocks, k);
+        r->block_threads = k->block_threads;
+        r->registers = k->registers;
+        r->shared_bytes = k->shared_bytes;
+        s = sim_run(mach, k, o, result, m);
+    }
+    lowered_free(&code);
+    return s;
+}
+
+status simulate_body(const machine *mach, const experiment_case *what, const arguments *args, progress *p,
+                     run_record *r, message *m) {
+    sim_options o = options_of(args, p);
+    sim_result warm;
+    if (mach->kind != MACHINE_GPU)
+        return fail(m, ERR_INPUT, "%s is a CPU; loop bodies are for GPUs", mach->name);
+    r->mach = mach;
+    o.sample = o.sample && !what->warmed;
+    if (what->warmed)
+        TRY(run_body(mach, &what->warm, what, &o, r, &warm, m));
+    TRY(run_body(mach, &what->body, what, &o, r, &r->sim, m));
+    if (what->warmed)
+        steady_difference(mach, &r->sim, &warm);
+    r->element_bytes = 1;
+    r->elements = r->sim.useful_bytes[0] + r->sim.useful_bytes[1];
+    r->useful_bytes = (uint64_t)llround(what->counted * (double)r->elements);
+    return OK;
 }

@@ -4,6 +4,7 @@
 
 #include "cmd/command.h"
 #include "cmd/progress.h"
+#include "config/experiment_config.h"
 #include "kernel/pattern.h"
 #include "layout/plan.h"
 #include "report/record.h"
@@ -20,6 +21,9 @@ char *pattern_label(char *buffer, size_t size, const pattern *p);
  * always checked. Errors as copy_kernel_build, sim_run. */
 status simulate_copy(const machine *mach, const copy_desc *copy, const copy_options *options, int64_t src_base,
                      int64_t dst_base, const arguments *args, progress *p, run_record *r, message *m);
+/* The same for a case that is a loop body: elements are the bytes that it loads and stores. */
+status simulate_body(const machine *mach, const experiment_case *what, const arguments *args, progress *p,
+                     run_record *r, message *m);
 /* The same for a pattern: elements are its accesses, all figures those of its steady part. */
 status simulate_pattern(const machine *mach, const pattern *what, uint64_t accesses, const arguments *args, progress *p,
                         run_record *r, message *m);

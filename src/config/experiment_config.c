@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "config/body_text.h"
 #include "config/factoring_config.h"
 #include "config/machine_config.h"
 #include "layout/syntax.h"
@@ -40,6 +41,9 @@ typedef struct raw_case {
     uint32_t access_bytes;
     uint64_t stride_bytes, thread_bytes, accesses;
     bool random, stagger;
+    uint32_t resident_blocks, unroll, vector, window, max_registers;
+    bool no_alias;
+    double counted;
     double measured_us;
 } raw_case;
 
@@ -49,6 +53,9 @@ static const raw_case raw_default = {
     .cores = 1,
     .pattern = PATTERN_COUNT,
     .access_bytes = 8,
+    .unroll = 1,
+    .vector = 1,
+    .counted = 1,
     .measured_us = NAN,
     .src_base_bytes = UINT64_MAX,
     .dst_base_bytes = UINT64_MAX,
@@ -62,7 +69,7 @@ static const raw_case raw_default = {
 #define TEXT(member) FIELD(member, FIELD_TEXT, 0, sizeof(((raw_case *)0)->member), NULL)
 
 /* The keys that `defaults` takes come first. */
-enum { DEFAULTABLE = 25 };
+enum { DEFAULTABLE = 36 };
 static const field case_fields[] = {
     TEXT(dataset),
     TEXT(view),
@@ -89,6 +96,17 @@ static const field case_fields[] = {
     FIELD(accesses, FIELD_SIZE, 1, 0x1p50, NULL),
     FIELD(random, FIELD_FLAG, 0, 0, NULL),
     FIELD(stagger, FIELD_FLAG, 0, 0, NULL),
+    {.key = "body", .kind = FIELD_KNOWN, .optional = true},
+    {.key = "params", .kind = FIELD_GROUP, .optional = true},
+    {.key = "warm_params", .kind = FIELD_GROUP, .optional = true},
+    {.key = "x", .kind = FIELD_LIST, .optional = true},
+    FIELD(resident_blocks, FIELD_COUNT, 0, 1024, NULL),
+    FIELD(unroll, FIELD_COUNT, 1, LOWER_UNROLL_MAX, NULL),
+    FIELD(vector, FIELD_COUNT, 1, 4, NULL),
+    FIELD(window, FIELD_COUNT, 0, LOWER_WINDOW_MAX, NULL),
+    FIELD(max_registers, FIELD_COUNT, 0, 1024, NULL),
+    FIELD(no_alias, FIELD_FLAG, 0, 0, NULL),
+    FIELD(counted, FIELD_NUMBER, 1e-6, 1e6, NULL),
     TEXT(name),
     FIELD(measured_us, FIELD_NUMBER, 1e-6, 1e15, NULL),
     {.key = "measured_ci95_us", .kind = FIELD_LIST, .optional = true},
@@ -102,11 +120,15 @@ typedef struct case_reader {
     message *m;
 } case_reader;
 
+/* A key of the case, or else of the defaults; NULL: not given. */
+static const config_setting_t *given(const case_reader *r, const char *key) {
+    const config_setting_t *s = config_member(r->group, key);
+    return s || !r->defaults ? s : config_member(r->defaults, key);
+}
+
 /* Where a key of the case was given: the case, else the defaults, else (not given) the case itself. */
 static const config_setting_t *origin_of(const case_reader *r, const char *key) {
-    const config_setting_t *s = config_member(r->group, key);
-    if (!s && r->defaults)
-        s = config_member(r->defaults, key);
+    const config_setting_t *s = given(r, key);
     return s ? s : r->group;
 }
 
@@ -245,13 +267,20 @@ static status read_measured(const case_reader *r, const raw_case *raw, experimen
     return OK;
 }
 
-static status read_pattern(const case_reader *r, const raw_case *raw, experiment_case *out) {
+static status read_pattern(const case_reader *r, raw_case *raw, experiment_case *out) {
     char label[EXPERIMENT_NAME_MAX + 16];
     config_label(label, sizeof label, r->group);
-    if (*raw->dataset || *raw->shape || *raw->view)
-        return config_fail(r->c, r->group, r->m, "%s has a 'pattern' and a copy: one or the other", label);
+    if (*raw->dataset || *raw->shape || *raw->view || given(r, "body"))
+        return config_fail(r->c, r->group, r->m, "%s has a 'pattern' and a copy or a body: one or the other", label);
     if (!raw->working_set)
         return config_fail(r->c, r->group, r->m, "%s lacks the key 'working_set'", label);
+    if (!isnan(out->x)) {
+        const double bytes = out->x * (double)raw->working_set;
+        if (!(bytes >= 1 && bytes <= 0x1p40))
+            return config_fail(r->c, origin_of(r, "x"), r->m, "%g times 'working_set' is no size up to 2^40 bytes",
+                               out->x);
+        raw->working_set = (uint64_t)llround(bytes);
+    }
     out->patterned = true;
     out->accesses = raw->accesses;
     out->pattern = (pattern){.kind = (pattern_kind)raw->pattern,
@@ -275,6 +304,88 @@ static status read_pattern(const case_reader *r, const raw_case *raw, experiment
     return s == OK ? OK : config_fail(r->c, r->group, r->m, "%s: %s", label, why.text);
 }
 
+enum { SETTINGS_MAX = 16 };
+
+/* Adds the entries of the group `key`, if it is given; later ones win. */
+static status read_settings(const case_reader *r, const char *key, body_setting settings[SETTINGS_MAX], size_t *count) {
+    const config_setting_t *group = given(r, key);
+    for (int i = 0; group && i < config_setting_length(group); i++) {
+        const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
+        const int type = config_setting_type(s);
+        if (type != CONFIG_TYPE_INT && type != CONFIG_TYPE_INT64)
+            return config_fail(r->c, s, r->m, "'%s' of '%s' must be a whole number", config_setting_name(s), key);
+        size_t k = 0;
+        while (k < *count && strcmp(settings[k].name, config_setting_name(s)) != 0)
+            k++;
+        if (k == SETTINGS_MAX)
+            return config_fail(r->c, s, r->m, "'%s' has more than %d params", key, (int)SETTINGS_MAX);
+        settings[k] = (body_setting){config_setting_name(s), config_setting_get_int64(s)};
+        *count += k == *count;
+    }
+    return OK;
+}
+
+static status parse_bodies(const case_reader *r, const config_setting_t *at, const textbuf *text,
+                           experiment_case *out) {
+    char place[EXPERIMENT_PLACE_MAX], file[EXPERIMENT_PLACE_MAX + 8];
+    body_setting settings[SETTINGS_MAX];
+    size_t count = 0;
+    config_place(r->c, at, place, sizeof place);
+    snprintf(file, sizeof file, "%s: body", place);
+    if (!isnan(out->x)) {
+        if (out->x != floor(out->x) || fabs(out->x) > 0x1p53)
+            return config_fail(r->c, origin_of(r, "x"), r->m, "the 'x' of a body is a whole number; this is %g",
+                               out->x);
+        settings[count++] = (body_setting){"x", (int64_t)out->x};
+    }
+    TRY(read_settings(r, "params", settings, &count));
+    TRY(body_parse_with(file, text->text, text->length, settings, count, &out->body, r->m));
+    out->warmed = given(r, "warm_params") != NULL;
+    if (!out->warmed)
+        return OK;
+    TRY(read_settings(r, "warm_params", settings, &count));
+    return body_parse_with(file, text->text, text->length, settings, count, &out->warm, r->m);
+}
+
+static status read_body(const case_reader *r, const raw_case *raw, experiment_case *out) {
+    char label[EXPERIMENT_NAME_MAX + 16];
+    config_label(label, sizeof label, r->group);
+    if (*raw->dataset || *raw->shape || *raw->view)
+        return config_fail(r->c, r->group, r->m, "%s has a 'body' and a copy: one or the other", label);
+    if (raw->vector == 3)
+        return config_fail(r->c, origin_of(r, "vector"), r->m, "'vector' must be 1, 2 or 4; it is 3");
+    out->bodied = true;
+    out->resident_blocks = raw->resident_blocks;
+    out->counted = raw->counted;
+    out->lowering = (lower_options){.unroll = raw->unroll,
+                                    .vector = raw->vector,
+                                    .window = raw->window,
+                                    .no_alias = raw->no_alias,
+                                    .max_registers = raw->max_registers};
+    snprintf(out->dataset, sizeof out->dataset, "loop body");
+    textbuf text = {.length = 0};
+    const config_setting_t *at = given(r, "body");
+    status s = config_body_text(r->c, at, &text, r->m);
+    if (s == OK)
+        s = parse_bodies(r, at, &text, out);
+    textbuf_free(&text);
+    return s;
+}
+
+/* The name of a case; of a series, with x. */
+static void put_name(const case_reader *r, const raw_case *raw, experiment_case *out) {
+    if (*raw->name)
+        memcpy(out->name, raw->name, sizeof out->name);
+    else if (*raw->dataset)
+        snprintf(out->name, sizeof out->name, "%s %.*s", *raw->view ? raw->view : "copy", EXPERIMENT_NAME_MAX - 72,
+                 raw->dataset);
+    else
+        snprintf(out->name, sizeof out->name, "case %d", config_setting_index(r->group));
+    memcpy(out->series, out->name, sizeof out->series);
+    if (!isnan(out->x))
+        snprintf(out->name, sizeof out->name, "%.100s, x = %g", out->series, out->x);
+}
+
 static status read_case(const case_reader *r, const raw_case *defaults, experiment_case *out) {
     raw_case raw = *defaults;
     /* The case's own way of naming the copy replaces the defaults' way as a whole. */
@@ -286,17 +397,17 @@ static status read_case(const case_reader *r, const raw_case *defaults, experime
     }
     TRY(read_fields(r->c, r->group, case_fields, LENGTH(case_fields), &raw, r->m));
     config_place(r->c, r->group, out->place, sizeof out->place);
-    if (*raw.name)
-        memcpy(out->name, raw.name, sizeof out->name);
-    else if (*raw.dataset)
-        snprintf(out->name, sizeof out->name, "%s %.*s", *raw.view ? raw.view : "copy", EXPERIMENT_NAME_MAX - 72,
-                 raw.dataset);
-    else
-        snprintf(out->name, sizeof out->name, "case %d", config_setting_index(r->group));
+    put_name(r, &raw, out);
     if (raw.pattern != PATTERN_COUNT) {
         TRY(read_pattern(r, &raw, out));
         return read_measured(r, &raw, out);
     }
+    if (!*raw.dataset && !*raw.shape && given(r, "body")) {
+        TRY(read_body(r, &raw, out));
+        return read_measured(r, &raw, out);
+    }
+    if (!isnan(out->x))
+        return config_fail(r->c, origin_of(r, "x"), r->m, "'x' is for patterns and bodies, and this is a copy");
     memcpy(out->dataset, *raw.dataset ? raw.dataset : raw.shape, sizeof out->dataset);
     TRY(read_copy(r, &raw, &out->copy));
     TRY(read_bases(r, &raw, out));
@@ -326,6 +437,28 @@ static status settle_name(const case_reader *r, experiment_case *cases, size_t i
     return OK;
 }
 
+/* A case, or one for each x. */
+static status read_series(const case_reader *r, const raw_case *raw, experiment *e, size_t *capacity) {
+    const config_setting_t *list = config_setting_is_group(r->group) ? given(r, "x") : NULL;
+    static const field number = {.kind = FIELD_NUMBER, .min = -0x1p62, .max = 0x1p62};
+    if (list && !config_setting_is_aggregate(list))
+        return config_fail(r->c, list, r->m, "'x' must be an array of numbers");
+    const int points = list ? config_setting_length(list) : 1;
+    for (int i = 0; i < points; i++) {
+        void *cases = e->cases;
+        if (!mem_reserve(&cases, capacity, e->case_count + 1, sizeof *e->cases))
+            return fail(r->m, ERR_MEMORY, "not enough memory for %zu cases", e->case_count + 1);
+        e->cases = cases;
+        experiment_case *out = &e->cases[e->case_count++];
+        *out = (experiment_case){.x = NAN};
+        if (list)
+            TRY(read_value(r->c, config_setting_get_elem(list, (unsigned)i), &number, &out->x, r->m));
+        TRY(read_case(r, raw, out));
+        TRY(settle_name(r, e->cases, e->case_count - 1));
+    }
+    return OK;
+}
+
 static status read_cases(const config *c, experiment *e, message *m) {
     const config_setting_t *root = config_root(c);
     const config_setting_t *defaults = config_member(root, "defaults");
@@ -333,16 +466,11 @@ static status read_cases(const config *c, experiment *e, message *m) {
     raw_case raw = raw_default;
     if (defaults)
         TRY(read_fields(c, defaults, case_fields, DEFAULTABLE, &raw, m));
-    size_t count = (size_t)config_setting_length(list);
-    e->cases = mem_zero(count, sizeof *e->cases);
-    if (!e->cases)
-        return fail(m, ERR_MEMORY, "not enough memory for %zu cases", count);
-    e->case_count = count;
-    for (size_t i = 0; i < count; i++) {
+    size_t capacity = 0;
+    for (int i = 0; i < config_setting_length(list); i++) {
         const config_setting_t *group = config_setting_get_elem(list, (unsigned)i);
         const case_reader r = {.c = c, .group = group, .defaults = defaults, .m = m};
-        TRY(read_case(&r, &raw, &e->cases[i]));
-        TRY(settle_name(&r, e->cases, i));
+        TRY(read_series(&r, &raw, e, &capacity));
     }
     return OK;
 }
@@ -354,6 +482,15 @@ static status read_factoring(const config *c, const config_setting_t *group, exp
     if (!e->factoring)
         return fail(m, ERR_MEMORY, "not enough memory for a factoring");
     return factoring_read(c, group, e->factoring, m);
+}
+
+static status read_validation(const config *c, const config_setting_t *group, experiment *e, message *m) {
+    if (!group)
+        return OK;
+    e->validation = mem_zero(1, sizeof *e->validation);
+    if (!e->validation)
+        return fail(m, ERR_MEMORY, "not enough memory for a validation");
+    return validation_read(c, group, e->validation, m);
 }
 
 static bool for_machine(const char *assignment) {
@@ -435,6 +572,7 @@ static status read_experiment(const config *c, const char *machine_name, const c
         {.key = "cases", .kind = FIELD_LIST},
         {.key = "factoring", .kind = FIELD_GROUP, .optional = true},
         {.key = "sweep", .kind = FIELD_GROUP, .optional = true},
+        {.key = "validation", .kind = FIELD_GROUP, .optional = true},
     };
     raw_experiment raw = {.title = ""};
     const config_setting_t *root = config_root(c);
@@ -445,6 +583,7 @@ static status read_experiment(const config *c, const char *machine_name, const c
         return config_fail(c, root, m, "the file names no 'machine'; add one or use -m");
     TRY(read_cases(c, e, m));
     TRY(read_factoring(c, config_member(root, "factoring"), e, m));
+    TRY(read_validation(c, config_member(root, "validation"), e, m));
     return experiment_machine(c, machine_name, raw.machine, overrides, &e->mach, m);
 }
 
@@ -490,9 +629,15 @@ status experiment_select(experiment *e, const char *const *parts, size_t count, 
 }
 
 void experiment_free(experiment *e) {
+    for (size_t i = 0; i < e->case_count; i++) {
+        body_free(&e->cases[i].body);
+        body_free(&e->cases[i].warm);
+    }
     mem_free(e->cases);
     mem_free(e->factoring);
+    mem_free(e->validation);
     e->factoring = NULL;
+    e->validation = NULL;
     e->cases = NULL;
     e->case_count = 0;
 }

@@ -7,6 +7,7 @@
  *     cases = ( { ... }, ... );            may be empty
  *     factoring = { ... };                 optional: for `coalign model`, config/factoring_config.h
  *     sweep = { ... };                     optional: for `coalign sweep`, config/sweep_config.h
+ *     validation = { ... };                optional: for `coalign validate`, config/validation_config.h
  *
  * A case names its copy in one of two ways:
  *     dataset = "[8192][8193]i32"; view = "slice_2d"; permutation = "{1,0}";     (layout/syntax.h; view: "copy")
@@ -25,7 +26,16 @@
  *     random = false; stagger = false; nontemporal = false; cores = 1;
  *     thread_bytes = "64";                 distance of the cores' working sets; else the working set
  *     accesses = "100000";                 about how many to measure; else as many as make sense
- * Either may have
+ * or, for GPUs, a loop body (kernel/body.h) instead of a copy:
+ *     body = [ "...", "..." ];             its lines, or a single string
+ *     params = { n = 4096; };              other values for its integer params
+ *     warm_params = { turns = 1; };        a shorter run that warms the caches: its time and counts are subtracted
+ *     resident_blocks = 0;                 as if shared memory let a core hold so many blocks; 0: what fits
+ *     counted = 1.0;                       share of the bytes that it loads and stores that count as useful
+ *     unroll = 1; vector = 1; window = 0; no_alias = false; max_registers = 0;     kernel/lower.h
+ * A body or a pattern may be a series:
+ *     x = [1, 2, 3];                       a case for each: the body's param x; what a pattern's working_set is times
+ * Any of them may have
  *     measured_us, measured_ci95_us = [lo, hi];     a published or measured time to compare with
  */
 #ifndef COALIGN_CONFIG_EXPERIMENT_CONFIG_H
@@ -33,6 +43,9 @@
 
 #include "base/status.h"
 #include "config/reader.h"
+#include "config/validation_config.h"
+#include "kernel/body.h"
+#include "kernel/lower.h"
 #include "kernel/pattern.h"
 #include "layout/plan.h"
 #include "machine/machine.h"
@@ -46,6 +59,8 @@ enum { EXPERIMENT_TITLE_MAX = 160, EXPERIMENT_NAME_MAX = 128, EXPERIMENT_TEXT_MA
 
 typedef struct experiment_case {
     char name[EXPERIMENT_NAME_MAX];
+    char series[EXPERIMENT_NAME_MAX]; /* the name without x */
+    double x;                         /* of a series; else NAN */
     char place[EXPERIMENT_PLACE_MAX];  /* "configs/x.cfg:12": begins messages about this case */
     char dataset[EXPERIMENT_TEXT_MAX]; /* the case's dataset or shape, as the config spells it */
     copy_desc copy;
@@ -54,6 +69,12 @@ typedef struct experiment_case {
     bool patterned;       /* a pattern instead of a copy */
     pattern pattern;
     uint64_t accesses; /* of the pattern; 0: as many as make sense */
+    bool bodied;       /* a loop body instead of a copy */
+    bool warmed;       /* `warm` is to be subtracted */
+    body body, warm;
+    lower_options lowering;
+    uint32_t resident_blocks;
+    double counted;
     bool placed;       /* the config gives the addresses below */
     int64_t src_base, dst_base;
     double measured_us; /* NAN: none; likewise its 95 % confidence interval */
@@ -66,7 +87,8 @@ typedef struct experiment {
     machine mach;
     experiment_case *cases;
     size_t case_count;
-    factoring *factoring; /* NULL: none */
+    factoring *factoring; /* NULL: none; likewise */
+    validation *validation;
 } experiment;
 
 /* Reads a config. machine_name (from -m) may be NULL. Overrides whose path begins with "machine." change the machine,

@@ -1,6 +1,7 @@
 #include "config/hoist_config.h"
 
 #include "base/mem.h"
+#include "config/body_text.h"
 #include "config/machine_config.h"
 #include "kernel/hoist.h"
 
@@ -80,32 +81,12 @@ static status read_figures(const config *c, const config_setting_t *group, const
     return OK;
 }
 
-/* The body: a text, or an array of its lines. */
-static status read_body_text(const config *c, const config_setting_t *at, textbuf *text, message *m) {
-    const int type = config_setting_type(at);
-    if (type == CONFIG_TYPE_STRING) {
-        textbuf_put(text, config_setting_get_string(at));
-    } else if (type == CONFIG_TYPE_ARRAY || type == CONFIG_TYPE_LIST) {
-        textbuf_put(text, "");
-        for (int i = 0; i < config_setting_length(at); i++) {
-            const config_setting_t *line = config_setting_get_elem(at, (unsigned)i);
-            if (config_setting_type(line) != CONFIG_TYPE_STRING)
-                return config_fail(c, line, m, "line %d of 'body' must be a text", i + 1);
-            textbuf_put(text, config_setting_get_string(line));
-            textbuf_put(text, "\n");
-        }
-    } else {
-        return config_fail(c, at, m, "'body' must be a text, or an array of its lines");
-    }
-    return text->failed ? fail(m, ERR_MEMORY, "not enough memory for a loop body") : OK;
-}
-
 static status read_body(const config *c, const config_setting_t *at, hoist_case *out, message *m) {
     char file[EXPERIMENT_PLACE_MAX];
     textbuf text = {.length = 0};
     config_place(c, at, file, sizeof file);
     snprintf(out->place, sizeof out->place, "%.300s: body", file);
-    status s = read_body_text(c, at, &text, m);
+    status s = config_body_text(c, at, &text, m);
     if (s == OK)
         s = body_parse(out->place, text.text, text.length, &out->b, m);
     textbuf_free(&text);

@@ -113,6 +113,15 @@ static status unknown_machine(const char *name, message *m) {
     return st;
 }
 
+bool models_find(const char *name, char path[MACHINE_PATH_MAX]) {
+    const char *directories[DIRECTORIES];
+    search_path(directories);
+    for (size_t i = 0; i < DIRECTORIES; i++)
+        if (directories[i] && *directories[i] && join(path, directories[i], name, "") && is_file(path))
+            return true;
+    return false;
+}
+
 status machine_find(const char *name, char path[MACHINE_PATH_MAX], message *m) {
     if (*name == '\0')
         return fail(m, ERR_INPUT, "the name of the machine is empty");

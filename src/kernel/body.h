@@ -238,6 +238,14 @@ typedef struct body {
  *           |      ^
  * ERR_INPUT, ERR_MEMORY. Free with body_free, also after a failure. */
 status body_parse(const char *file, const char *text, size_t length, body *b, message *m);
+
+/* The same with other values for integer params of the text. ERR_INPUT when it has none of that name. */
+typedef struct body_setting {
+    const char *name;
+    int64_t value;
+} body_setting;
+status body_parse_with(const char *file, const char *text, size_t length, const body_setting *settings, size_t count,
+                       body *b, message *m);
 void body_free(body *b);
 
 /* A deep copy with the same ids and places; `to` is overwritten. */

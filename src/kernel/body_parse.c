@@ -3,6 +3,7 @@
 #include "base/num.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- scopes ------------------------------------------------------------------------------------------------------ */
 
@@ -87,6 +88,9 @@ static status param_declaration(parser *p) {
     TRY(add_param(p, s, type));
     TRY(lex_expect(&p->lex, "=", "and the value of the param"));
     TRY(parse_constant(p, &e, &v));
+    for (size_t i = 0; i < p->setting_count; i++)
+        if (strcmp(p->settings[i].name, s->param->name) == 0)
+            v = (body_value){.type = TYPE_I64, .integer = p->settings[i].value};
     if (!body_type_is_float(type) && body_type_is_float(v.type))
         return lex_fail(&p->lex, e->at, "the value of an %s param must be an integer, and this is %s",
                         body_type_name(type), body_type_name(v.type));
@@ -462,12 +466,32 @@ static status whole_body(parser *p) {
     return OK;
 }
 
+/* Every setting was for a param. */
+static status check_settings(const char *file, const parser *p, message *m) {
+    for (size_t i = 0; i < p->setting_count; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < p->b->params; k++)
+            found = found || (strcmp(p->b->param[k]->name, p->settings[i].name) == 0 &&
+                              !body_type_is_float(p->b->param[k]->type));
+        if (!found)
+            return fail(m, ERR_INPUT, "%s: the body has no integer param '%s'", file, p->settings[i].name);
+    }
+    return OK;
+}
+
 status body_parse(const char *file, const char *text, size_t length, body *b, message *m) {
+    return body_parse_with(file, text, length, NULL, 0, b, m);
+}
+
+status body_parse_with(const char *file, const char *text, size_t length, const body_setting *settings, size_t count,
+                       body *b, message *m) {
     *b = (body){0};
-    parser p = {.b = b};
+    parser p = {.b = b, .settings = settings, .setting_count = count};
     status st = lex_open(&p.lex, file, text, length, m);
     if (st == OK)
         st = whole_body(&p);
+    if (st == OK)
+        st = check_settings(file, &p, m);
     intern_free(&p.lex.names);
     if (st != OK)
         body_free(b);

@@ -29,6 +29,8 @@ typedef struct parser {
     symbol *newest;   /* of those in scope */
     body_stmt *block; /* the schedule block around the current place, or NULL */
     uint32_t stores;  /* in it so far */
+    const body_setting *settings;
+    size_t setting_count;
 } parser;
 
 /* Around everything that recurses: fails when the text nests too deep for it. */

@@ -1,4 +1,4 @@
-/* pattern.h - simple walks over memory as kernels for CPUs: what microbenchmarks of caches measure.
+/* pattern.h - simple walks over memory as kernels: what microbenchmarks of caches measure. On a GPU one thread walks.
  *
  * A pattern touches `bytes` of memory in units of `stride_bytes`, one access of `access_bytes` at each, in ascending or
  * in random order; a pass visits every unit once, in the same order each time. The random order is a permutation in

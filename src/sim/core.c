@@ -1119,9 +1119,11 @@ void core_run(core *c, int64_t to) {
             start_block(c, &l);
         }
         lsu_run(c, t);
-        for (uint32_t i = 0; i < c->mach->core.schedulers; i++)
-            if (c->schedulers[i].next <= t)
-                scheduler_run(c, &c->schedulers[i], t);
+        /* They share the load/store unit's queue: each in turn is the first. */
+        const uint32_t schedulers = c->mach->core.schedulers;
+        for (uint32_t i = 0, s = (uint32_t)(t % schedulers); i < schedulers; i++, s = s + 1 == schedulers ? 0 : s + 1)
+            if (c->schedulers[s].next <= t)
+                scheduler_run(c, &c->schedulers[s], t);
     }
 }
 
