@@ -179,7 +179,7 @@ install: $(PROGRAM)
 	install -D -m 644 $(HELP)/man $(DESTDIR)$(MANDIR)/coalign.1
 	install -D -m 644 $(HELP)/bash $(DESTDIR)$(BASHDIR)/coalign
 	install -D -m 644 $(HELP)/zsh $(DESTDIR)$(ZSHDIR)/_coalign
-	$(Q)for file in $(MODELS) $(wildcard configs/*.cfg plots/*.gp); do \
+	$(Q)for file in $(MODELS) $(shell find configs -name '*.cfg') $(wildcard plots/*.gp); do \
 	    install -D -m 644 $$file $(DESTDIR)$(DATADIR)/$$file || exit 1; done
 
 uninstall:

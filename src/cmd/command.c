@@ -80,8 +80,10 @@ const command command_table[] = {
      measure_command},
     {"validate", "CONFIG...", 1, 256, SIMULATES | BIT(OPT_MEASURED) | BIT(OPT_NCU) | BIT(OPT_MARKDOWN),
      "compare predictions with recorded measurements",
-     "Simulates the cases of each CONFIG and compares them with the measurements that its group 'validation' names: the\n"
-     "error of every point, and for each metric MAPE, mean ratio, correlations, plateaus and knees. Exit status 1 when\n"
+     "Simulates the cases of each CONFIG and compares them with the measurements that its group 'validation' names: "
+     "the\n"
+     "error of every point, and for each metric MAPE, mean ratio, correlations, plateaus and knees. Exit status 1 "
+     "when\n"
      "something is beyond the tolerance that the config states. With --ncu: kernel by kernel with Nsight Compute's\n"
      "counters, in the order of the cases or by name.",
      validate_command},

@@ -59,8 +59,8 @@ enum { EXPERIMENT_TITLE_MAX = 160, EXPERIMENT_NAME_MAX = 128, EXPERIMENT_TEXT_MA
 
 typedef struct experiment_case {
     char name[EXPERIMENT_NAME_MAX];
-    char series[EXPERIMENT_NAME_MAX]; /* the name without x */
-    double x;                         /* of a series; else NAN */
+    char series[EXPERIMENT_NAME_MAX];  /* the name without x */
+    double x;                          /* of a series; else NAN */
     char place[EXPERIMENT_PLACE_MAX];  /* "configs/x.cfg:12": begins messages about this case */
     char dataset[EXPERIMENT_TEXT_MAX]; /* the case's dataset or shape, as the config spells it */
     copy_desc copy;
@@ -75,7 +75,7 @@ typedef struct experiment_case {
     lower_options lowering;
     uint32_t resident_blocks;
     double counted;
-    bool placed;       /* the config gives the addresses below */
+    bool placed; /* the config gives the addresses below */
     int64_t src_base, dst_base;
     double measured_us; /* NAN: none; likewise its 95 % confidence interval */
     double measured_low_us, measured_high_us;

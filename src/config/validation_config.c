@@ -15,14 +15,10 @@
     }
 
 static const field metric_fields[] = {
-    TEXT(validation_metric, name, false),
-    TEXT(validation_metric, of, false),
-    TEXT(validation_metric, per, true),
-    NUMBER(validation_metric, scale, 1e-15, 1e15),
-    NUMBER(validation_metric, mape_pct, 0, 1e6),
-    NUMBER(validation_metric, within_pct, 0, 1e6),
-    NUMBER(validation_metric, share_pct, 0, 100),
-    NUMBER(validation_metric, order_pct, 0, 1e6),
+    TEXT(validation_metric, name, false),         TEXT(validation_metric, of, false),
+    TEXT(validation_metric, per, true),           NUMBER(validation_metric, scale, 1e-15, 1e15),
+    NUMBER(validation_metric, mape_pct, 0, 1e6),  NUMBER(validation_metric, within_pct, 0, 1e6),
+    NUMBER(validation_metric, share_pct, 0, 100), NUMBER(validation_metric, order_pct, 0, 1e6),
 };
 
 static const field fields[] = {
@@ -42,8 +38,7 @@ static status read_metrics(const config *c, const config_setting_t *list, valida
     for (int i = 0; i < count; i++) {
         const config_setting_t *group = config_setting_get_elem(list, (unsigned)i);
         validation_metric *x = &v->metric[v->metric_count++];
-        *x = (validation_metric){
-            .scale = 1, .mape_pct = NAN, .within_pct = NAN, .share_pct = 100, .order_pct = NAN};
+        *x = (validation_metric){.scale = 1, .mape_pct = NAN, .within_pct = NAN, .share_pct = 100, .order_pct = NAN};
         TRY(read_fields(c, group, metric_fields, LENGTH(metric_fields), x, m));
     }
     return OK;

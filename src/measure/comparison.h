@@ -20,8 +20,8 @@ typedef struct comparison_metric {
     const validation_metric *what;
     const char *unit; /* as the file has it */
     accuracy a;
-    size_t unknown;                 /* points without a prediction */
-    const measured_row *worst;      /* NULL: none */
+    size_t unknown;            /* points without a prediction */
+    const measured_row *worst; /* NULL: none */
     verdict mape, within, order;
 } comparison_metric;
 

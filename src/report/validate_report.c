@@ -62,9 +62,10 @@ static status metric_rows(table *t, const comparison *c, message *m) {
 }
 
 static status metric_table_print(FILE *out, const report_options *options, const comparison *c, message *m) {
-    static const table_column columns[] = {{"metric", "", 0, 0},      {"points", "", 1, 1},   {"MAPE", "%", 1, 0},
-                                           {"worst", "%", 1, 0},      {"", "", 0, 0},         {"ratio", "geo. mean", 1, 2},
-                                           {"Pearson", "", 1, 4},     {"Kendall", "tau", 1, 3}, {"worst at", "", 0, 5}};
+    static const table_column columns[] = {
+        {"metric", "", 0, 0},  {"points", "", 1, 1},     {"MAPE", "%", 1, 0},
+        {"worst", "%", 1, 0},  {"", "", 0, 0},           {"ratio", "geo. mean", 1, 2},
+        {"Pearson", "", 1, 4}, {"Kendall", "tau", 1, 3}, {"worst at", "", 0, 5}};
     table t = {.columns = columns, .column_count = sizeof columns / sizeof *columns};
     const status s = metric_rows(&t, c, m);
     if (s == OK)

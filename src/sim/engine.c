@@ -67,6 +67,7 @@ static status engine_init(engine *e, const machine *mach, const kernel *k, const
     const uint32_t width = level >= 0 ? mach->core.per_cluster : 1;
     e->core_count = mach->core.count;
     e->cluster_count = (e->core_count + width - 1) / width;
+    e->working = k->blocks < e->cluster_count ? (uint32_t)k->blocks : e->cluster_count;
     e->shared = (core_shared){
         .mach = mach,
         .k = k,
@@ -242,7 +243,7 @@ static void merge_down(merge_item *heap, uint32_t n, uint32_t i) {
 
 /* The requests of a quantum go to as many sets of the caches, more than the host keeps near: fetch them all at once. */
 static void prefetch_requests(const engine *e, uint32_t p, int64_t limit, bool lines) {
-    for (uint32_t i = 0; i < e->cluster_count; i++) {
+    for (uint32_t i = 0; i < e->working; i++) {
         const request_list *l = &e->clusters[i].port.to[p];
         for (size_t k = l->next; k < l->count && l->item[k].time < limit; k++)
             partition_prefetch(&e->partitions[p], &l->item[k], lines);
@@ -264,7 +265,7 @@ static void run_partition(engine *e, uint32_t p, int64_t limit) {
     uint32_t n = 0;
     prefetch_requests(e, p, limit, false);
     prefetch_requests(e, p, limit, true);
-    for (uint32_t i = 0; i < e->cluster_count; i++) {
+    for (uint32_t i = 0; i < e->working; i++) {
         const request_list *l = &e->clusters[i].port.to[p];
         if (l->next < l->count && l->item[l->next].time < limit)
             heap[n++] = (merge_item){l->item[l->next].time, i};
@@ -311,7 +312,7 @@ static bool quiet(const engine *e) {
     for (uint32_t p = 0; p < e->mach->channels; p++)
         if (e->partitions[p].dram.reads.count)
             return false;
-    for (uint32_t i = 0; i < e->cluster_count; i++) {
+    for (uint32_t i = 0; i < e->working; i++) {
         const cluster *cl = &e->clusters[i];
         if (!crossbar_idle(&cl->port))
             return false;
@@ -400,14 +401,16 @@ static status engine_loop(engine *e, core *const *order, message *m) {
     const int64_t forward = partition_forward_ticks(e->mach);
     team crew = {0};
     atomic_uint next_cluster = 0, next_partition = 0;
-#pragma omp parallel num_threads(e->options->threads ? (int)e->options->threads : 1)
+    /* One cluster leaves the other threads little to do but wait. */
+    const int threads = e->options->threads && e->working > 1 ? (int)e->options->threads : 1;
+#pragma omp parallel num_threads(threads)
     {
 #pragma omp single
         crew.size = (uint32_t)omp_get_num_threads();
         while (!s.stop) {
             const int64_t from = e->now, to = e->now + e->quantum;
             uint32_t i;
-            while ((i = atomic_fetch_add_explicit(&next_cluster, 1, memory_order_relaxed)) < e->cluster_count)
+            while ((i = atomic_fetch_add_explicit(&next_cluster, 1, memory_order_relaxed)) < e->working)
                 run_cluster(e, i, from, to);
             team_wait(&crew);
             while ((i = atomic_fetch_add_explicit(&next_partition, 1, memory_order_relaxed)) < e->mach->channels)

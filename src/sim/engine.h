@@ -19,9 +19,10 @@ typedef struct engine {
     cluster *clusters;
     partition *partitions;
     uint32_t cluster_count, core_count;
-    int64_t quantum; /* cycles */
-    int64_t now;     /* all cores have been simulated up to here */
-    uint64_t blocks; /* to be simulated: all, until the sampler has seen enough */
+    uint32_t working; /* clusters that get blocks: the first ones */
+    int64_t quantum;  /* cycles */
+    int64_t now;      /* all cores have been simulated up to here */
+    uint64_t blocks;  /* to be simulated: all, until the sampler has seen enough */
     uint64_t next_block, finished_blocks;
     sampler sample;
     uint64_t peak_ticks[MACHINE_LEVELS_MAX + 1]; /* per level, then DRAM: see level_counters.busy_peak */

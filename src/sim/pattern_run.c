@@ -22,8 +22,8 @@ static status run(const machine *mach, const pattern *p, uint64_t accesses, cons
 status pattern_run(const machine *mach, const pattern *p, uint64_t wanted, const sim_options *options,
                    sim_result *steady, uint64_t *accesses, message *m) {
     if (mach->kind == MACHINE_GPU && p->access_bytes > GPU_ACCESS_MAX)
-        return fail(m, ERR_INPUT, "accesses of %u B: a lane of %s has at most %d", (unsigned)p->access_bytes, mach->name,
-                    GPU_ACCESS_MAX);
+        return fail(m, ERR_INPUT, "accesses of %u B: a lane of %s has at most %d", (unsigned)p->access_bytes,
+                    mach->name, GPU_ACCESS_MAX);
     const uint64_t units = pattern_units(p);
     uint64_t warm = PATTERN_WARM_UNITS / 2, measured = wanted ? wanted : PATTERN_WARM_UNITS / 2;
     if (units && units <= PATTERN_WARM_UNITS) {

@@ -16,7 +16,8 @@ enum {
 };
 
 /* Fills *steady, whose shares (busy ...) are those of the longer run, and *accesses, how many it counts. `wanted`:
- * about how many are to be measured, 0: as many as make sense. ERR_INPUT: sizes that make no sense, or that no lane of the GPU can load. */
+ * about how many are to be measured, 0: as many as make sense. ERR_INPUT: sizes that make no sense, or that no lane of
+ * the GPU can load. */
 status pattern_run(const machine *mach, const pattern *p, uint64_t wanted, const sim_options *options,
                    sim_result *steady, uint64_t *accesses, message *m);
 

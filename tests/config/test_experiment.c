@@ -227,7 +227,8 @@ Test(experiment, machine_faults) {
          "%:2: unknown key 'name' in 'defaults'; known: dataset, view, permutation, shape, src, dst, strategy, index, "
          "elements_per_thread, sorted, signed_sort, collapse, nontemporal, tile, cores, src_base_bytes, "
          "dst_base_bytes, "
-         "pattern, working_set, access_bytes, stride_bytes, thread_bytes, accesses, random, stagger"},
+         "pattern, working_set, access_bytes, stride_bytes, thread_bytes, accesses, random, stagger, body, params, warm_params, "
+         "x, resident_blocks, unroll, vector, window, max_registers, no_alias, counted"},
     };
     test_directory d;
     make_directory(&d);
