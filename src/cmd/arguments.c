@@ -187,9 +187,6 @@ static status set_option(arguments *a, option_id id, const char *value, message 
     case OPT_MEASURED:
         a->measured = value;
         return OK;
-    case OPT_NCU:
-        a->ncu = value;
-        return OK;
     case OPT_MARKDOWN:
         a->markdown = true;
         return OK;

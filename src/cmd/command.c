@@ -78,14 +78,13 @@ const command command_table[] = {
      "measured\n"
      "on one core of this host (half a minute). CSV has the columns of models/measured.",
      measure_command},
-    {"validate", "CONFIG...", 1, 256, SIMULATES | BIT(OPT_MEASURED) | BIT(OPT_NCU) | BIT(OPT_MARKDOWN),
+    {"validate", "CONFIG...", 1, 256, SIMULATES | BIT(OPT_MEASURED) | BIT(OPT_MARKDOWN),
      "compare predictions with recorded measurements",
      "Simulates the cases of each CONFIG and compares them with the measurements that its group 'validation' names: "
      "the\n"
      "error of every point, and for each metric MAPE, mean ratio, correlations, plateaus and knees. Exit status 1 "
      "when\n"
-     "something is beyond the tolerance that the config states. With --ncu: kernel by kernel with Nsight Compute's\n"
-     "counters, in the order of the cases or by name.",
+     "something is beyond the tolerance that the config states.",
      validate_command},
     {"machines", "[NAME]", 0, 1, REPORTS, "list the machines, or the figures of one",
      "Lists the machine descriptions that were found, or shows one.", machines_command},

@@ -36,7 +36,6 @@
     X(OPT_DETAILS, "details", 0, NULL, "text: a page for every run, not only the table")                               \
     X(OPT_EMIT, "emit", 0, "LANGUAGE", "print the transformed bodies as c or cuda, and simulate nothing")              \
     X(OPT_MEASURED, "measured", 0, "FILE", "measurements to compare with, instead of the config's file")               \
-    X(OPT_NCU, "ncu", 0, "FILE", "compare with what `ncu --csv` wrote, metric by metric")                              \
     X(OPT_MARKDOWN, "markdown", 0, NULL, "print the accuracy table only, in Markdown")                                 \
     X(OPT_TIMELINE, "timeline", 0, "FILE", "also write, as CSV, what one warp does in a turn of the loop")             \
     X(OPT_OVER, "over", 0, "KEY=VALUES",                                                                               \
@@ -76,7 +75,7 @@ typedef struct arguments {
     const char *machine, *shape, *src, *dst, *caches;
     const char *as;              /* "man", "bash", "zsh" or NULL */
     const char *emit, *timeline; /* emit: "c", "cuda" or NULL */
-    const char *measured, *ncu;
+    const char *measured;
     const char **defines, **overs;
     size_t define_count, over_count;
     const char **wanted_cases; /* parts of names; none: all cases */
