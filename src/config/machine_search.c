@@ -114,8 +114,9 @@ static status unknown_machine(const char *name, message *m) {
 }
 
 bool models_find(const char *name, char path[MACHINE_PATH_MAX]) {
+    char installed[MACHINE_PATH_MAX];
     const char *directories[DIRECTORIES];
-    search_path(directories);
+    search_path(directories, installed);
     for (size_t i = 0; i < DIRECTORIES; i++)
         if (directories[i] && *directories[i] && join(path, directories[i], name, "") && is_file(path))
             return true;
